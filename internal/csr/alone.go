@@ -11,8 +11,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 )
 
-// maxListed bounds how many requests one sentence names, maxQuoted how much of a
-// name that is none is shown.
+// maxListed bounds how many requests one sentence names, maxQuoted how much of an
+// invalid name is shown.
 const (
 	maxListed = 5
 	maxQuoted = 128
@@ -29,8 +29,8 @@ func ParseKey(text string) (string, error) {
 	return strings.TrimPrefix(text, "sha256:"), nil
 }
 
-// Shown is how the host that a request asks for is shown: its name, or what stands
-// instead of a name, quoted; "" where there is nothing.
+// Shown is how the host that a request asks for is shown: its name, or what the request has
+// instead of a valid name, quoted; "" where it has nothing.
 func Shown(r csrs.Request) string {
 	switch {
 	case hostName(r.NodeName):
@@ -54,9 +54,9 @@ func quoted(s string) string {
 	return strconv.QuoteToASCII(s)
 }
 
-// alone are the rules against a second one who asks in the host's name. Whoever
-// holds the bootstrap credential may file at any time, also last; which of several
-// keys is the host's is nothing that their order or their content tells.
+// alone are the rules against a second requester in the host's name. Whoever has the bootstrap
+// credential may make a request at any time, also last; neither order nor content shows which of
+// several keys is the host's.
 func (j *judging) alone(same []csrs.Request) {
 	if j.e.Key != "" {
 		j.must("key", "it was made with the key that a person named", j.r.KeyDigest == j.e.Key,
@@ -70,7 +70,8 @@ func (j *judging) alone(same []csrs.Request) {
 	case j.e.Key != "":
 		j.must("alone", rule+", or a person named the key", true, "chosen by a person among %s", describe(append(rivals, j.r)))
 	case j.e.Paced && paced(j.r, rivals) == "":
-		j.must("alone", rule+", or the keys came at the pace of a kubelet without an answer", true, "the newest of %d keys, each 14 minutes or more after the one before", len(rivals)+1)
+		j.must("alone", rule+", or the keys came at the pace of a kubelet without an answer", true,
+			"the newest of %d keys, each 14 minutes or more after the one before", len(rivals)+1)
 	case j.e.Paced:
 		j.must("alone", rule+", or the keys came at the pace of a kubelet without an answer", false, "%s: %s", paced(j.r, rivals), describe(append(rivals, j.r)))
 		j.d.WayOut = wayOut(j.r, j.e)
@@ -81,8 +82,8 @@ func (j *judging) alone(same []csrs.Request) {
 }
 
 // rivals are the requests that a person would have to choose among: those of the
-// host and kind, made since it could ask, that wait or were approved, with another
-// key. A denied one was chosen against. The same key is the same holder.
+// host and kind, made since it could ask, pending or approved, with another
+// key. A denied one was rejected by a person. The same key has the same holder.
 func (j *judging) rivals(same []csrs.Request) []csrs.Request {
 	var list []csrs.Request
 	for _, o := range same {
@@ -100,7 +101,7 @@ func (e *Expectation) MayHaveMade(r csrs.Request) bool {
 	return !r.Created.Before(e.NotBefore.Add(-clockSkew))
 }
 
-// describe names requests by what tells them apart.
+// describe names requests by what distinguishes them.
 func describe(list []csrs.Request) string {
 	var out []string
 	for i, r := range list {
@@ -121,7 +122,7 @@ func one(r csrs.Request) string {
 	return fmt.Sprintf("%s (%s, made %s, UID %s, key sha256:%s)", r.Name, state, stamp(r.Created), r.UID, orNone(r.KeyDigest))
 }
 
-// wayOut says what a person can do about several keys. The pending key lies in the
+// wayOut is what a person can do about several keys. The pending key is in the
 // memory of the kubelet (kubernetes/client-go:util/certificate/certificate_manager.go
 // generateCSR), so the host can only be made to ask again.
 func wayOut(r csrs.Request, e *Expectation) string {
@@ -136,7 +137,8 @@ func wayOut(r csrs.Request, e *Expectation) string {
 	return fmt.Sprintf("a kubelet asks again, with a new key, at every start and after about 15 minutes without an answer, so all of them may be the host's; "+
 		"or somebody else asks in its name. The pending key is in the kubelet's memory and cannot be read on the host; let the host show it: "+
 		"note the requests (`rollcall csr list`), restart the kubelet of %[1]s over its console or SSH, and take the one request that appears within seconds "+
-		"(none, or more than one: stop, somebody else is at work). Then `rollcall csr approve NAME --expect %[1]s=%[2]s --booted-after TIME --key sha256:DIGEST --yes` "+
+		"(none, or more than one: stop, somebody else is at work). Then `rollcall csr approve NAME --expect %[1]s=%[2]s --booted-after TIME "+
+		"--key sha256:DIGEST --yes` "+
 		"with the key that `rollcall csr explain NAME` shows, and deny the others (`oc adm certificate deny NAME`). Afterwards compare on the host: "+
 		"%[3]s; another digest there means that somebody else holds an identity of the host", e.Name, ips, keyOnHost(file))
 }

@@ -32,7 +32,7 @@ func SpecDigest(content map[string]any) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Message is the record that stays in the request: who, why, on which evidence,
+// Message is the record in the request: who approved it, why, on which evidence,
 // and what was not proven.
 func (d Decision) Message(who string) (string, error) {
 	raw, err := json.Marshal(struct {
@@ -55,8 +55,8 @@ func upper(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// Condition is the Approved condition that is added.
-func Condition(message string) map[string]any {
+// condition is the Approved condition that is added.
+func condition(message string) map[string]any {
 	return map[string]any{"type": "Approved", "status": "True", "reason": Reason, "message": message}
 }
 
@@ -77,11 +77,11 @@ func Patch(content map[string]any, message string) ([]byte, error) {
 	conditions, _ := evidence.Field(content, "status", "conditions").([]any)
 	switch {
 	case len(conditions) > 0:
-		ops = append(ops, op{"add", "/status/conditions/-", Condition(message)})
+		ops = append(ops, op{"add", "/status/conditions/-", condition(message)})
 	case evidence.Field(content, "status") != nil:
-		ops = append(ops, op{"add", "/status/conditions", []any{Condition(message)}})
+		ops = append(ops, op{"add", "/status/conditions", []any{condition(message)}})
 	default:
-		ops = append(ops, op{"add", "/status", map[string]any{"conditions": []any{Condition(message)}}})
+		ops = append(ops, op{"add", "/status", map[string]any{"conditions": []any{condition(message)}}})
 	}
 	raw, err := json.Marshal(ops)
 	if err != nil {
@@ -90,9 +90,9 @@ func Patch(content map[string]any, message string) ([]byte, error) {
 	return raw, nil
 }
 
-// Approve approves one request after reading it and its surroundings again.
-// uid and spec are those of the request that a person or a plan was shown; a
-// difference refuses. With dryRun the server checks everything and keeps nothing.
+// Approve approves one request after reading it, and what it is judged by, again.
+// uid and spec are those of the request that was shown to a person; a difference refuses. With
+// dryRun the server checks everything and stores nothing.
 func Approve(ctx context.Context, api API, name, uid, spec string, e *Expectation, who string, now func() time.Time, dryRun bool) (Decision, error) {
 	content, err := api.GetRequest(ctx, name)
 	if err != nil {
@@ -103,7 +103,7 @@ func Approve(ctx context.Context, api API, name, uid, spec string, e *Expectatio
 		return Decision{}, err
 	}
 	if got := evidence.String(content, "metadata", "uid"); got != uid || have != spec {
-		return Decision{}, fmt.Errorf("approve request %s: it is another one than the one that was looked at (uid %s, was %s)", name, got, uid)
+		return Decision{}, fmt.Errorf("approve request %s: the request was replaced since it was checked (uid %s, was %s)", name, got, uid)
 	}
 	snapshot, err := Gather(ctx, api, now())
 	if err != nil {
@@ -112,14 +112,13 @@ func Approve(ctx context.Context, api API, name, uid, spec string, e *Expectatio
 	return write(ctx, api, content, e, snapshot, who, dryRun, true)
 }
 
-// ApproveIn approves one request by a picture that was gathered before, together with
-// others: r is the request as it is in the picture. The request itself is read again, and
-// must be the same.
+// ApproveIn approves one request that is judged by a snapshot gathered before, with which others
+// are judged, too: r is the request as it is in the snapshot. The request itself is read again,
+// and must be the same.
 //
-// That the picture was read before is safe also where several approvers race: of two
-// requests for one host, the younger is only judged by a picture that has both, and then
-// neither is approved (rule "alone"); the older one alone is approved as if the younger
-// had come a moment later.
+// An older snapshot is safe also where several approvers race: of two requests for one host,
+// the newer is only judged by a snapshot that has both, and then neither is approved (rule
+// "alone"); the older one alone is approved as if the newer had been made later.
 func ApproveIn(ctx context.Context, api API, r csrs.Request, e *Expectation, p Snapshot, who string, dryRun bool) (Decision, error) {
 	content, err := api.GetRequest(ctx, r.Name)
 	if err != nil {
@@ -130,13 +129,13 @@ func ApproveIn(ctx context.Context, api API, r csrs.Request, e *Expectation, p S
 		return Decision{}, err
 	}
 	if now.UID != r.UID || now.KeyDigest != r.KeyDigest || now.Requester != r.Requester || now.Signer != r.Signer {
-		return Decision{}, fmt.Errorf("approve request %s: it is another one than the one that was judged (uid %s, was %s)", r.Name, now.UID, r.UID)
+		return Decision{}, fmt.Errorf("approve request %s: the request was replaced since it was judged (uid %s, was %s)", r.Name, now.UID, r.UID)
 	}
 	return write(ctx, api, content, e, p, who, dryRun, dryRun)
 }
 
 // write judges the request as it was read last and approves it. With try the server first
-// checks the write without keeping it.
+// checks the write in a dry run.
 func write(ctx context.Context, api API, content map[string]any, e *Expectation, p Snapshot, who string, dryRun, try bool) (Decision, error) {
 	name := evidence.String(content, "metadata", "name")
 	r, err := Parse(content)

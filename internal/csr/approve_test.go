@@ -46,7 +46,7 @@ func pending() map[string]any {
 	}
 }
 
-// TestApproveReadsAgain: what was looked at must be what is approved.
+// TestApproveReadsAgain: what was checked must be what is approved.
 func TestApproveReadsAgain(t *testing.T) {
 	now := func() time.Time { return noon }
 	spec, err := SpecDigest(pending())
@@ -55,8 +55,8 @@ func TestApproveReadsAgain(t *testing.T) {
 	}
 	e := &Expectation{Name: "control0", Explicit: true}
 	tests := []struct{ name, uid, spec, want string }{
-		{"replaced", "b", spec, "another one"},
-		{"other content", "a", "00", "another one"},
+		{"replaced", "b", spec, "was replaced since"},
+		{"other content", "a", "00", "was replaced since"},
 		{"refused by a rule", "a", spec, "is not approved"},
 	}
 	for _, tt := range tests {

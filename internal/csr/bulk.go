@@ -21,25 +21,25 @@ type Expired struct {
 	Node     Node
 	Decision Decision // its Request has no UID where the Node asks for nothing
 	Expected *Expectation
-	Keys     int // different keys that ask for the Node's identity since it went silent
+	Keys     int // different keys that ask for the Node's identity since its last lease renewal
 }
 
 // Asks reports whether there is a request to decide on.
 func (x Expired) Asks() bool { return x.Decision.Request.UID != "" }
 
-// Bulk judges the requests of a cluster whose certificates expired: of each Node that is
-// silent the newest request, and of each Node the serving request that is pending. A person
-// looks at the whole list and confirms it for the cluster; that is the word by which also a
-// control-plane Node is expected.
+// Bulk judges the requests of a cluster whose certificates expired: of each Node whose lease is
+// not renewed the newest request, and of each Node the serving request that is pending. A person
+// reviews the whole list and confirms it for the cluster; by that a control-plane Node is
+// expected, too.
 //
-// Nothing is easier than for one request (Judge), but that older keys of the same Node do
-// not stop it where they came at the pace of a kubelet that gets no answer: one each 15
+// The rules are those for one request (Judge) with one exception: older keys of the same Node do
+// not stop it where they came at the pace of a kubelet that gets no answer, one each 15
 // minutes. Two keys within 14 minutes are a restart or somebody else, and a person has to
 // name the key. Addresses are still those that are declared.
 func Bulk(p Snapshot, declared []Expectation) []Expired {
 	var list []Expired
 	for _, n := range p.Nodes {
-		if silent := !n.Ready && p.Now.Sub(n.Renewed) > deadAfter; silent {
+		if dead := !n.Ready && p.Now.Sub(n.Renewed) > deadAfter; dead {
 			list = append(list, expiredClient(p, declared, n))
 		}
 		if r, asks := newestPending(p, n.Name, csrs.Serving); asks {
@@ -96,9 +96,9 @@ func keysOf(p Snapshot, r csrs.Request) int {
 	return len(keys)
 }
 
-// paced says why keys did not come at a kubelet's pace, "" where they did: all wait, each
-// is older than the one after it by a retry, and r is the newest. A kubelet that was
-// answered asks no more.
+// paced returns why keys did not come at a kubelet's pace, "" where they did: all are pending, each
+// is older than the next one by a retry, and r is the newest. A kubelet that was
+// answered does not ask again.
 func paced(r csrs.Request, rivals []csrs.Request) string {
 	all := append(slices.Clone(rivals), r)
 	sortby.StableFunc(all, func(a, b csrs.Request) int { return a.Created.Compare(b.Created) })

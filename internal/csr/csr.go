@@ -3,7 +3,7 @@
 //
 // Whoever can fetch Ignition holds the bootstrap credential and may ask for the
 // identity of any node, a control-plane node's included. Therefore a name in a
-// request never makes a host expected: a person's word, or an object that the
+// request never makes a host expected: only a person who names it, or an object that the
 // cluster itself holds, does.
 //
 // Invariants:
@@ -11,17 +11,17 @@
 //     when it joins, and its next serving certificate. The controller manager approves the
 //     renewal of a client certificate.
 //   - A serving request renews only what the kubelet serves now, verified (Served): the
-//     machine approver's own rule, and the inventory's addresses besides.
+//     machine approver's own rule, and the addresses of the inventory.
 //   - A request is held to the rules of its signer, exactly (csrs.SignerRules).
-//   - What a kubelet writes of itself (Node.status) speaks against a request or not at
-//     all: no host is expected, and no address is a host's, because its Node says so.
+//   - What a kubelet writes about itself (Node.status) can only refuse a request: no host
+//     is expected, and no address is a host's, because its Node has it.
 //   - A control-plane host is approved only when a person named it.
 //   - A check that could not be made refuses.
 //   - Where several keys ask for one host, none is chosen: a person names the key.
 //   - Possession of the key by the host is not proven and never claimed: a kubelet
 //     that rotates its certificates keeps the pending key in memory
 //     (kubernetes/client-go:util/certificate/certificate_manager.go generateCSR).
-//     Hence a stranger who asks before the host does is not told apart from it.
+//     Hence a stranger who asks before the host cannot be distinguished from it.
 //   - No Machine or other object is written to make another approver approve.
 package csr
 
@@ -42,11 +42,11 @@ const Reason = "RollcallApprove"
 const (
 	maxAge    = time.Hour        // older requests are of no use to a kubelet that retries
 	maxOfHost = 20               // requests for one host that wait; a kubelet files about four in an hour
-	clockSkew = 10 * time.Second // between whoever told when the host booted and the API server
+	clockSkew = 10 * time.Second // between the source of the boot time and the API server
 	deadAfter = 5 * time.Minute  // a lease not renewed for so long is a dead kubelet's
 )
 
-// NotProvenYet is what no approval here rests on, in the words of its record.
+// NotProvenYet is what no approval proves, in the words of its record.
 const NotProvenYet = "not proven: that the key of the request lies on that host (the kubelet keeps it in memory until the certificate is there); " +
 	"a stranger with the bootstrap credential whose request came before the host's, and alone, cannot be distinguished from it"
 
@@ -56,15 +56,15 @@ const NotProvenYet = "not proven: that the key of the request lies on that host 
 // kubernetes/kubectl:pkg/cmd/certificates/certificates.go).
 var trusted = []string{Reason, "NodeCSRApprove", "KubectlApprove"}
 
-// Expectation says that a host is expected, by whose word, and since when.
+// Expectation is a host that is expected: who declared it, and since when.
 type Expectation struct {
 	Name     string   // of the host and the Node
 	Role     string   // "master", "worker", "" where it is not known
 	IPs      []string // as declared
 	DNS      []string // further names, as declared
-	Source   string   // whose word: "--expect", "BareMetalHost openshift-machine-api/x"
+	Source   string   // who declared it: "--expect", "BareMetalHost openshift-machine-api/x"
 	Explicit bool     // a person named it for this
-	Rebuild  bool     // a person said that a dead Node of that name is being rebuilt
+	Rebuild  bool     // a person confirmed that a dead Node of that name is being rebuilt
 	// NotBefore is since when the host can have asked, and Boot how that is known.
 	NotBefore time.Time
 	Boot      string
@@ -92,12 +92,12 @@ type ObjectRef struct {
 	UID        string `json:"uid,omitempty"`
 }
 
-// AddressHole stands in a suggested command for an address that a person has to fill in.
+// AddressHole is the placeholder of an address in a suggested command.
 const AddressHole = "IP"
 
 // ParseExpect reads "NAME", "NAME=IP" and "NAME=IP,IP", as a person types it.
 //
-// The word IP, which commands on the screen carry where the address is not known,
+// The placeholder IP, which commands on the screen have where the address is not known,
 // is refused.
 func ParseExpect(text string) (Expectation, error) {
 	name, list, has := strings.Cut(text, "=")
@@ -155,7 +155,7 @@ func (p Snapshot) node(name string) (Node, bool) {
 	return p.Nodes[i], true
 }
 
-// Check is one rule and how it came out.
+// Check is one rule and its result.
 type Check struct {
 	Name   string      `json:"name"`
 	Rule   string      `json:"rule"`
@@ -170,7 +170,7 @@ type Decision struct {
 	Node      string       `json:"node"`
 	Kind      csrs.Kind    `json:"kind"`
 	Approve   bool         `json:"approve"`
-	Why       string       `json:"why"`              // the first refusal, or on what it rests
+	Why       string       `json:"why"`              // the first refusal, or the reason of the approval
 	WayOut    string       `json:"wayOut,omitempty"` // what a person can do about that refusal
 	Checks    []Check      `json:"checks"`
 	NotProven string       `json:"notProven,omitempty"`
@@ -241,22 +241,23 @@ func (j *judging) common() {
 	}
 	named := hostName(r.NodeName) && r.CN == csrs.NodePrefix+r.NodeName
 	j.must("name", "the common name is system:node: and a name that a host can have", named, "%s", quoted(r.CN))
-	j.must("expected", "the host is expected", j.e != nil && j.e.Name == r.NodeName, "%s: %s", orNone(Shown(r)), j.who())
+	j.must("expected", "the host is expected", j.e != nil && j.e.Name == r.NodeName, "%s: %s", orNone(Shown(r)), j.source())
 	if j.e == nil && j.p.Unread != "" {
 		j.d.Checks[len(j.d.Checks)-1].Result = csrs.Unknown
 	}
 }
 
-// who says by whose word the host is expected, and where it is not, how to say it.
-func (j *judging) who() string {
-	const say = "if it is yours, name it: --expect NAME=ADDRESS"
+// source is who declared the host, and where nobody did, how to do it.
+func (j *judging) source() string {
+	const hint = "if it is yours, name it: --expect NAME=ADDRESS"
 	switch {
 	case j.e != nil:
 		return j.e.Source
 	case j.p.Unread != "":
-		return "it is not known whether it is expected: " + j.p.Unread + "; " + say
+		return "it is not known whether it is expected: " + j.p.Unread + "; " + hint
 	}
-	return "it is not expected: no Machine, BareMetalHost, Agent or plan has exactly this name for one host, and a name in a request or a Node is only a claim; " + say
+	return "it is not expected: no Machine, BareMetalHost, Agent or plan has exactly this name for one host, and a name in a request or a Node is " +
+		"only a claim; " + hint
 }
 
 // waiting counts the requests of the last hour for the host. The machine approver counts
@@ -285,7 +286,7 @@ func (j *judging) host() {
 	control := j.e.Role == "master" || j.e.Role == "control-plane" || j.e.Role == "arbiter" || j.e.Role == ""
 	j.must("role", "a control-plane host is named by a person", !control || j.e.Explicit, "role %s, %s", orNone(j.e.Role), j.e.Source)
 	j.must("joined", "the host's Machine belongs to no other Node", j.e.Joined == "" || j.e.Joined == j.e.Name, "its nodeRef is %s", orNone(j.e.Joined))
-	j.must("key-elsewhere", "its key asks for no other name", j.elsewhere() == "", "%s", orText(j.elsewhere(), "it does not"))
+	j.must("key-elsewhere", "its key asks for no other name", j.otherName() == "", "%s", orText(j.otherName(), "it does not"))
 	created := j.r.Created
 	since, how := j.since()
 	j.must("boot", "it was made after the host could first ask", !since.IsZero() && !created.Before(since.Add(-clockSkew)),
@@ -335,7 +336,7 @@ func bootText(e *Expectation) string {
 	return e.Boot
 }
 
-// spent names another request that used up the expectation: one use each.
+// spent names another request that was approved for the expectation: each allows one approval.
 func (j *judging) spent(same []csrs.Request) string {
 	for _, o := range same {
 		answered := o.State == csrs.Approved || o.State == csrs.Issued
@@ -346,9 +347,9 @@ func (j *judging) spent(same []csrs.Request) string {
 	return ""
 }
 
-// elsewhere names a request for another name that was made with the same key. A
+// otherName returns a request for another name that was made with the same key. A
 // kubelet asks for its own name only.
-func (j *judging) elsewhere() string {
+func (j *judging) otherName() string {
 	for _, o := range j.p.Requests {
 		if o.KeyDigest == j.r.KeyDigest && o.CN != j.r.CN {
 			return fmt.Sprintf("%s asks for %s with it", o.Name, quoted(o.CN))
@@ -357,7 +358,7 @@ func (j *judging) elsewhere() string {
 	return ""
 }
 
-// client: the Node must not be there, or be dead and named for a rebuild.
+// client: the Node must not exist, or be dead and named for a rebuild.
 func (j *judging) client() {
 	n, exists := j.p.node(j.e.Name)
 	if !exists {
@@ -386,7 +387,8 @@ func (j *judging) serving() {
 		"asked for %s, declared %s", list(j.r.DNSNames), list(names))
 	declared := list(j.e.IPs)
 	if len(j.e.IPs) == 0 {
-		declared = "no Machine, BareMetalHost, Agent or plan has one for this host only, and what its Node has is only the kubelet's claim; name it: --expect " + j.e.Name + "=ADDRESS"
+		declared = "no Machine, BareMetalHost, Agent or plan has one for this host only, and what its Node has is only the kubelet's claim; name it: " +
+			"--expect " + j.e.Name + "=ADDRESS"
 	}
 	j.must("declared", "the host's addresses are declared", len(j.e.IPs) > 0, "%s", declared)
 	for _, ip := range j.r.IPs {
@@ -438,7 +440,7 @@ func (j *judging) clientApprovedBy() string {
 	return by
 }
 
-// foreign says why an address must not be certified for the host.
+// foreign returns why an address must not be certified for the host.
 func (j *judging) foreign(text string, n Node) string {
 	ip, err := netip.ParseAddr(text)
 	if err != nil {

@@ -183,7 +183,8 @@ func TestJudge(t *testing.T) {
 		{"the Node lives and is named for a rebuild", client, func(s *scene) {
 			s.e.Rebuild, s.p.Nodes = true, []Node{{Name: "control0", Renewed: noon.Add(-time.Minute)}}
 		}, "the Node does not exist"},
-		{"the Node is dead and not named", client, func(s *scene) { s.p.Nodes = []Node{{Name: "control0", Renewed: noon.Add(-time.Hour)}} }, "the Node does not exist"},
+		{"the Node is dead and not named", client, func(s *scene) { s.p.Nodes = []Node{{Name: "control0", Renewed: noon.Add(-time.Hour)}} },
+			"the Node does not exist"},
 		{"the Node is dead and named for a rebuild", client, func(s *scene) {
 			s.e.Rebuild, s.p.Nodes = true, []Node{{Name: "control0", Renewed: noon.Add(-time.Hour)}}
 		}, ""},
@@ -202,7 +203,8 @@ func TestJudge(t *testing.T) {
 		{"serving", serving, func(*scene) {}, ""},
 		{"serving after the approver's client", serving, func(s *scene) { s.p.Requests[0].Approval.Reason = "NodeCSRApprove" }, ""},
 		{"serving after nobody's client", serving, func(s *scene) { s.p.Requests = nil }, "client request was approved"},
-		{"serving after the controller manager's client", serving, func(s *scene) { s.p.Requests[0].Approval.Reason = "AutoApproved" }, "client request was approved"},
+		{"serving after the controller manager's client", serving, func(s *scene) { s.p.Requests[0].Approval.Reason = "AutoApproved" },
+			"client request was approved"},
 		{"serving for another node", serving, ask(func(a *asked) { a.template.Subject.CommonName = "system:node:control1" }), "asked for by the node itself"},
 		{"serving without a Node", serving, func(s *scene) { s.p.Nodes = nil }, "the Node exists"},
 		{"a strange name", serving, ask(func(a *asked) { a.template.DNSNames = []string{"control0", "api-int.example"} }), "every name"},
@@ -225,9 +227,16 @@ func TestJudge(t *testing.T) {
 			declare(s, "10.128.0.9")
 			s.p.Nodes[0].Addresses = []string{"10.128.0.9"}
 		}, "network of pods"},
-		{"masters as well in a serving request", serving, ask(func(a *asked) { a.template.Subject.Organization = []string{"system:nodes", "system:masters"} }), "only organization"},
-		{"client authentication as well in a serving request", serving, ask(func(a *asked) { a.api.Spec.Usages = append(a.api.Spec.Usages, "client auth") }), "usages are exactly"},
-		{"masters among the groups of a node", serving, ask(func(a *asked) { a.api.Spec.Groups = append(a.api.Spec.Groups, "system:masters") }), "groups are exactly"},
+		{"masters as well in a serving request", serving, ask(func(a *asked) {
+			a.template.Subject.Organization = []string{"system:nodes",
+				"system:masters"}
+		}), "only organization"},
+		{"client authentication as well in a serving request", serving, ask(func(a *asked) {
+			a.api.Spec.Usages = append(a.api.Spec.Usages,
+				"client auth")
+		}), "usages are exactly"},
+		{"masters among the groups of a node", serving, ask(func(a *asked) { a.api.Spec.Groups = append(a.api.Spec.Groups, "system:masters") }),
+			"groups are exactly"},
 		{"an email address in a serving request", serving, ask(func(a *asked) { a.template.EmailAddresses = []string{"a@b.c"} }), "no other extension"},
 		{"a request that was not decoded", client, func(s *scene) {
 			s.r = csrs.Request{Name: "x", Kind: csrs.Client, State: csrs.Pending, NodeName: "control0"}
@@ -258,7 +267,8 @@ func TestJudge(t *testing.T) {
 			o.Name, o.UID, o.NodeName, o.CN = "csr-o", "o", "control1", "system:node:control1"
 			s.p.Requests = append(s.p.Requests, o)
 		}, "asks for no other name"},
-		{"who is expected could not be read", client, func(s *scene) { s.e, s.p.Unread = nil, "machines: forbidden" }, "not known whether it is expected: machines: forbidden"},
+		{"who is expected could not be read", client, func(s *scene) { s.e, s.p.Unread = nil, "machines: forbidden" },
+			"not known whether it is expected: machines: forbidden"},
 		{"nothing asked for", serving, ask(func(a *asked) { a.template.DNSNames, a.template.IPAddresses = nil, nil }), "at least one"},
 	}
 	for _, tt := range tests {
@@ -321,7 +331,8 @@ func TestSeveralKeysAreNamed(t *testing.T) {
 			t.Errorf("the refusal lacks %s: %s", want, d.Why)
 		}
 	}
-	for _, want := range []string{"15 minutes", "restart the kubelet of control0", "--expect control0=192.0.2.10", "--key sha256:", "kubelet-client-current.pem", "deny"} {
+	for _, want := range []string{"15 minutes", "restart the kubelet of control0", "--expect control0=192.0.2.10", "--key sha256:",
+		"kubelet-client-current.pem", "deny"} {
 		if !strings.Contains(d.WayOut, want) {
 			t.Errorf("the way out lacks %q: %s", want, d.WayOut)
 		}
@@ -341,7 +352,8 @@ func TestParseKey(t *testing.T) {
 	if got, err := ParseKey("sha256:" + digest); err != nil || got != digest {
 		t.Errorf("ParseKey: %q, %v", got, err)
 	}
-	for _, bad := range []string{"", digest, "sha256:", "sha256:" + digest[:16], "sha256:" + digest + "0", "sha256:" + strings.ToUpper(digest), "sha256:" + digest + "\n"} {
+	for _, bad := range []string{"", digest, "sha256:", "sha256:" + digest[:16], "sha256:" + digest + "0", "sha256:" + strings.ToUpper(digest),
+		"sha256:" + digest + "\n"} {
 		if got, err := ParseKey(bad); err == nil {
 			t.Errorf("ParseKey(%q) is content: %q", bad, got)
 		}

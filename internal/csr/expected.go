@@ -8,12 +8,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 )
 
-// Expected returns what objects of the cluster, or a plan, say of the hosts that are
-// to join. declared comes from inventory.Declared: what a kubelet says of itself, in its
-// Node or in a request, makes no host expected and no address its own. boot tells
+// Expected returns what objects of the cluster, or a plan, declare about the hosts that are
+// to join. declared comes from inventory.Declared: what a kubelet reports of itself, in its
+// Node or in a request, makes no host expected and no address its own. boot returns
 // since when a host can have asked.
 //
-// An address that two hosts have is no one's.
+// An address that two hosts have counts for neither.
 func Expected(declared []inventory.Host, boot func(inventory.Host) (time.Time, string)) []Expectation {
 	holders := map[string]int{}
 	for _, h := range declared {
@@ -44,8 +44,8 @@ func leaves(h inventory.Host) bool {
 		h.Hosted != nil && h.Hosted.Deleting
 }
 
-// joined is the Node that the host's Machine belongs to. It only ever speaks against a
-// request: the node link controller finds it by what the Node says of itself
+// joined is the Node that the host's Machine belongs to. It can only refuse a
+// request: the node link controller finds it by what the Node reports of itself
 // (openshift/machine-api-operator:pkg/controller/nodelink/nodelink_controller.go).
 func joined(h inventory.Host) string {
 	switch {
@@ -75,14 +75,15 @@ func objectOf(h inventory.Host) ObjectRef {
 	case h.BMH != nil:
 		return ObjectRef{APIVersion: "metal3.io/v1alpha1", Kind: "BareMetalHost", Namespace: h.BMH.API.Namespace, Name: h.BMH.API.Name, UID: string(h.BMH.API.UID)}
 	case h.Machine != nil:
-		return ObjectRef{APIVersion: "machine.openshift.io/v1beta1", Kind: "Machine", Namespace: h.Machine.API.Namespace, Name: h.Machine.API.Name, UID: string(h.Machine.API.UID)}
+		return ObjectRef{APIVersion: "machine.openshift.io/v1beta1", Kind: "Machine", Namespace: h.Machine.API.Namespace, Name: h.Machine.API.Name,
+			UID: string(h.Machine.API.UID)}
 	}
 	return ObjectRef{}
 }
 
 // For returns the expectation of the host that is to join as a Node of this name, nil
 // where there is none. A person's comes first. Of the others the name must be one of
-// theirs as it is written: a first label may be of any domain. Where two hosts go by
+// their names, whole: a first label may be of any domain. Where two hosts have
 // the name, neither is expected under it.
 func For(all []Expectation, node string) *Expectation {
 	if at := slices.IndexFunc(all, func(e Expectation) bool { return e.Explicit && e.Name == node }); at >= 0 {
@@ -93,7 +94,7 @@ func For(all []Expectation, node string) *Expectation {
 		if e.Explicit || !slices.ContainsFunc(append([]string{e.Name}, e.DNS...), func(n string) bool { return strings.EqualFold(n, node) }) {
 			continue
 		}
-		if found != nil || anybody(node) {
+		if found != nil || defaultName(node) {
 			return nil
 		}
 		e.DNS = append(slices.Clone(e.DNS), e.Name)
@@ -103,7 +104,7 @@ func For(all []Expectation, node string) *Expectation {
 	return found
 }
 
-// anybody reports whether a name is one that every host has before it has its own.
-func anybody(name string) bool {
+// defaultName reports whether a name is one that every host has before it has its own.
+func defaultName(name string) bool {
 	return name == "localhost" || strings.HasPrefix(name, "localhost.")
 }

@@ -21,7 +21,8 @@ func TestExpected(t *testing.T) {
 		return m
 	}
 	declared := []inventory.Host{
-		{Name: "worker-0", Aliases: []string{"m-0", "worker-0.example"}, Expected: true, Role: "worker", Addresses: []string{"192.0.2.20", "192.0.2.99"}, BMH: &inventory.BMH{}},
+		{Name: "worker-0", Aliases: []string{"m-0", "worker-0.example"}, Expected: true, Role: "worker", Addresses: []string{"192.0.2.20", "192.0.2.99"},
+			BMH: &inventory.BMH{}},
 		{Name: "worker-1", Aliases: []string{"localhost"}, Expected: true, Role: "worker", Addresses: []string{"192.0.2.21", "192.0.2.99"}, BMH: &inventory.BMH{}},
 		{Name: "twin", Expected: true, Addresses: []string{"192.0.2.31"}, Machine: machine(func(*apitypes.Machine) {})},
 		{Name: "worker-3", Aliases: []string{"twin"}, Expected: true, Addresses: []string{"192.0.2.32"}, Planned: &inventory.Planned{}},

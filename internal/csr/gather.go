@@ -84,7 +84,7 @@ func (g *gapLister) List(ctx context.Context, group, version, resource, namespac
 		return list, err
 	}
 	g.gaps = append(g.gaps, resource+": "+err.Error())
-	if requests { // those that are there can be looked at
+	if requests { // those that were read can be judged
 		return list, nil
 	}
 	return nil, nil

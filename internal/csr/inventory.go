@@ -40,7 +40,7 @@ type inventoryHost struct {
 //	  expect: {from: 2026-05-01T12:00:00Z, until: 2026-05-01T14:00:00Z}
 //
 // A host without expect gets no client certificate: only serving certificates of the
-// Node that it is. A line is a person's word, for a control-plane host, too. What can
+// Node that it is. A line counts as a host that a person named, also for the control plane. What can
 // be meant in two ways is an error: a name or an address of two hosts, an unknown field.
 func ParseInventory(raw []byte, source string) ([]Expectation, error) {
 	text, err := yamlin.ToJSON(raw, maxInventory)
@@ -80,7 +80,7 @@ func ParseInventory(raw []byte, source string) ([]Expectation, error) {
 
 func (h inventoryHost) expectation(source string) (Expectation, error) {
 	e := Expectation{Name: h.Name, Role: h.Role, Source: source, Explicit: true, Boot: "the inventory has no time window for it (expect: {from, until})"}
-	if !hostName(h.Name) || anybody(h.Name) {
+	if !hostName(h.Name) || defaultName(h.Name) {
 		return e, errors.New("name: want the name of a Node, in lower case")
 	}
 	if h.Role == "" {
@@ -94,7 +94,7 @@ func (h inventoryHost) expectation(source string) (Expectation, error) {
 		e.IPs = append(e.IPs, ip.Unmap().String())
 	}
 	for _, name := range h.DNS {
-		if name = strings.ToLower(name); !hostName(name) || anybody(name) {
+		if name = strings.ToLower(name); !hostName(name) || defaultName(name) {
 			return e, fmt.Errorf("dns: %.80q is not a name of one host", name)
 		}
 		if name != e.Name {

@@ -19,13 +19,13 @@ import (
 const kubeletPort = 10250
 
 // Served is the certificate that a kubelet serves, verified against the CA of the
-// kubelets' certificates; Why says why there is none.
+// kubelets' certificates; Why is the reason where there is none.
 type Served struct {
 	Certificate *x509.Certificate
 	Why         string
 }
 
-// renews says why a serving request is no renewal of what is served, "" where it is: the
+// renews returns why a serving request is no renewal of what is served, "" where it is: the
 // rules of the machine approver (openshift/cluster-machine-approver:pkg/controller/
 // csr_check.go authorizeServingRenewal, verifyCertificateCommonName).
 func (s Served) renews(r csrs.Request, now time.Time) string {

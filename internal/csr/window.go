@@ -28,7 +28,7 @@ func InWindow(declared []inventory.Host, window time.Duration) []Expectation {
 // provisioned is when the host was last given what it boots with: its BareMetalHost was
 // provisioned (metal3-io/baremetal-operator:apis/metal3.io/v1alpha1 OperationHistory),
 // its Agent had its disk written (openshift/assisted-service:api/v1beta1/agent_types.go
-// HostProgressInfo), or its Machine was created, which is what the machine approver takes.
+// HostProgressInfo), or its Machine was created, which is what the machine approver uses.
 func provisioned(h inventory.Host) (time.Time, string) {
 	type step struct {
 		at  time.Time

@@ -15,8 +15,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// maxTries bounds how often a write is prepared again because the object's
-// version moved while its fields stayed: busy objects move every few seconds.
+// maxTries bounds how often a write is prepared again because the object's version
+// changed while its fields did not: busy objects change every few seconds.
 const maxTries = 5
 
 // act waits until the act can be made, and makes it. pending is the write of an
@@ -54,7 +54,7 @@ func (r *run) act(ctx context.Context, s Step, a action, pending *Write, deadlin
 		switch err := r.write(ctx, s, w, pending); {
 		case err == nil:
 			return nil
-		case !moved(err):
+		case !isConflict(err):
 			return err
 		default:
 			conflict, pending = err, nil
@@ -106,26 +106,25 @@ func (r *run) present(ctx context.Context, s Step) error {
 		instead("look again with `rollcall diagnose`")
 }
 
-// evaluate evaluates one fault. It comes back when ctx ends, whatever the
-// evaluator is at: it only reads, so that what it is at may be left to the end of
-// the process.
+// evaluate evaluates one fault. It returns when ctx ends, even if the evaluator does not:
+// the evaluator only reads, so that it may be left running until the process ends.
 func (r *run) evaluate(ctx context.Context, k fault.Key) (diagnosis.Finding, error) {
-	return prompt(ctx, func(ctx context.Context) (diagnosis.Finding, error) { return r.Eval.Evaluate(ctx, k) })
+	return readOrCancel(ctx, func(ctx context.Context) (diagnosis.Finding, error) { return r.Eval.Evaluate(ctx, k) })
 }
 
-// prompt calls read and returns its result, or ctx's error as soon as ctx ends.
-func prompt[T any](ctx context.Context, read func(context.Context) (T, error)) (T, error) {
+// readOrCancel calls read and returns its result, or the error of ctx as soon as ctx ends.
+func readOrCancel[T any](ctx context.Context, read func(context.Context) (T, error)) (T, error) {
 	type answer struct {
 		v   T
 		err error
 	}
-	came := make(chan answer, 1)
+	answers := make(chan answer, 1)
 	go func() {
 		v, err := read(ctx)
-		came <- answer{v, err}
+		answers <- answer{v, err}
 	}()
 	select {
-	case a := <-came:
+	case a := <-answers:
 		return a.v, a.err
 	case <-ctx.Done():
 		var none T
@@ -154,7 +153,7 @@ func (r *run) unchanged(ctx context.Context, s Step) error {
 		if err != nil {
 			return err
 		}
-		if have == rd.Digest && !showsWhatItRead(rd, content) {
+		if have == rd.Digest && !showsReadValues(rd, content) {
 			return refuse("of %s the plan shows other values than those that it was made from", rd.Object).instead("make a new plan")
 		}
 		if have != rd.Digest {
@@ -165,13 +164,13 @@ func (r *run) unchanged(ctx context.Context, s Step) error {
 	return nil
 }
 
-// showsWhatItRead compares the values that a plan shows with those of its digest.
-func showsWhatItRead(rd Reading, content Object) bool {
+// showsReadValues reports whether the values that a plan shows are those of its digest.
+func showsReadValues(rd Reading, content Object) bool {
 	now, err := reading(rd.Object, content, rd.Fields...)
 	return err == nil && maps.Equal(now.Seen, rd.Seen)
 }
 
-// changed says what differs from a reading, as far as the plan shows values.
+// changed describes what differs from a reading, as far as the plan shows values.
 func changed(rd Reading, content Object) string {
 	if content == nil {
 		return "it is gone"
@@ -193,7 +192,7 @@ func changed(rd Reading, content Object) string {
 	return strings.Join(out, ", ")
 }
 
-// showable: nothing is told of what may hold a secret.
+// showable reports whether values of the object may be shown: Secrets and MachineConfigs hold secrets.
 func showable(r Ref) bool { return r.Resource != "secrets" && r.Resource != "machineconfigs" }
 
 // write makes one write: tried on the server without keeping it, then the
@@ -217,16 +216,16 @@ func (r *run) write(ctx context.Context, s Step, w *act, pending *Write) error {
 	made, err := w.do(ctx, false)
 	r.at(s.ID, "after write")
 	if err != nil {
-		return r.unmade(ctx, s, w, err)
+		return r.afterFailedWrite(ctx, s, w, err)
 	}
 	r.say(s.ID, "written: %s", w.Target)
 	return r.record(ctx, Record{Kind: Result, Step: s.ID, Write: withUID(w.Write, made)})
 }
 
-// unmade handles a write that returned an error. A definite refusal of the
-// server is recorded as not made; after a lost connection the content tells.
-func (r *run) unmade(ctx context.Context, s Step, w *act, cause error) error {
-	if definite(cause) {
+// afterFailedWrite handles a write that returned an error. A refusal of the server is
+// recorded as not made; after a lost connection the content of the object decides.
+func (r *run) afterFailedWrite(ctx context.Context, s Step, w *act, cause error) error {
+	if refusedByServer(cause) {
 		if err := r.record(ctx, Record{Kind: Abandoned, Step: s.ID, Note: "the server refused it"}); err != nil {
 			return errors.Join(cause, err)
 		}
@@ -239,8 +238,8 @@ func (r *run) unmade(ctx context.Context, s Step, w *act, cause error) error {
 	return fmt.Errorf("write %s: %w", w.Target, cause)
 }
 
-// definite: the API server itself answered, and did not fail while doing it.
-func definite(err error) bool {
+// refusedByServer reports whether the API server itself refused, and did not fail while it answered.
+func refusedByServer(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
 		return false
@@ -249,24 +248,24 @@ func definite(err error) bool {
 	return code >= 400 && code < 500
 }
 
-// movedError says that the object is not the version that was read.
-type movedError struct{ error }
+// conflictError is the error of a write to an object that is no longer the version that was read.
+type conflictError struct{ error }
 
-func (m movedError) Unwrap() error { return m.error }
+func (m conflictError) Unwrap() error { return m.error }
 
-func moved(err error) bool {
-	var m movedError
+func isConflict(err error) bool {
+	var m conflictError
 	return errors.As(err, &m)
 }
 
-// rejected tells a moved object (409, or 422 of a failed `test`) from a refusal.
+// rejected distinguishes a conflict (409, or 422 of a failed `test`) from a refusal.
 func rejected(target Ref, what string, err error) error {
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsInvalid(err) && failedTest(err):
-		return movedError{fmt.Errorf("write %s: %w", target, err)}
+		return conflictError{fmt.Errorf("write %s: %w", target, err)}
 	case apierrors.IsForbidden(err):
 		return refuse("%s: %v", what, err).instead("the user of this kubeconfig lacks the right; `oc auth can-i` shows which")
-	case definite(err):
+	case refusedByServer(err):
 		return refuse("%s: %v", what, err)
 	}
 	return fmt.Errorf("write %s: %w", target, err)
@@ -284,13 +283,13 @@ func failedTest(err error) bool {
 	return d == nil || len(d.Causes) == 0
 }
 
-// sayAgain is how long a wait is silent: who watches wants to see that it is alive.
-const sayAgain = 30 * time.Second
+// reportEvery is how often a wait is reported of which nothing has changed.
+const reportEvery = 30 * time.Second
 
 // until polls until look reports true, or the deadline has passed.
 func (r *run) until(ctx context.Context, s Step, deadline time.Time, look func(context.Context) (bool, string, error)) error {
 	last, began := "", r.Clock.Now()
-	said := began
+	reported := began
 	for {
 		ok, waiting, err := r.lookOnce(ctx, deadline, look)
 		if ctx.Err() != nil {
@@ -308,10 +307,10 @@ func (r *run) until(ctx context.Context, s Step, deadline time.Time, look func(c
 		switch now := r.Clock.Now(); {
 		case waiting != last:
 			r.say(s.ID, "waiting%s: %s", usually(r.usual(s)), waiting)
-			last, said = waiting, now
-		case now.Sub(said) >= sayAgain:
+			last, reported = waiting, now
+		case now.Sub(reported) >= reportEvery:
 			r.say(s.ID, "still waiting, %s of at most %s%s: %s", now.Sub(began).Round(time.Second), s.Deadline.Duration, usually(r.usual(s)), waiting)
-			said = now
+			reported = now
 		}
 		if !r.Clock.Now().Before(deadline) {
 			return &late{step: s.ID, after: s.Deadline.Duration, waiting: waiting}
@@ -330,7 +329,7 @@ func usually(d time.Duration) string {
 }
 
 // lookOnce looks within the step's time: a cluster that does not answer must not
-// hold a step longer than its deadline. The last look has leastLook all the same.
+// hold a step longer than its deadline. The last look has at least leastLook.
 func (r *run) lookOnce(ctx context.Context, deadline time.Time, look func(context.Context) (bool, string, error)) (bool, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, max(deadline.Sub(r.Clock.Now()), leastLook))
 	defer cancel()
@@ -339,7 +338,7 @@ func (r *run) lookOnce(ctx context.Context, deadline time.Time, look func(contex
 
 const leastLook = 30 * time.Second
 
-// late says that an effect was not seen in time.
+// late is the error of an effect that was not seen in time.
 type late struct {
 	step    string
 	after   time.Duration

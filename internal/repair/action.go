@@ -97,7 +97,7 @@ type env struct {
 	api    API
 	store  *Store
 	clock  Clock
-	served Served // nil: only objects tell whether a host has fetched its config
+	served Served // nil: only objects show whether a host has fetched its config
 	ca     string // digest of the CA that the API server is verified with
 	plan   *Plan
 	// say reports progress of a step to a person.
@@ -157,10 +157,9 @@ func Asks(id string) string {
 	return ""
 }
 
-// described returns the step with everything that is there for people - title,
-// risk, the same by hand, how it is undone - as its action and arguments
-// make it. The planner takes it from here, and a plan that says something else
-// is refused: what a person reads and what is done are the same.
+// described returns the step with everything that is written for people (title,
+// risk, the same by hand, how it is undone), derived from its action and arguments. The
+// planner uses it, and a plan with other words is refused: what a person reads is what is done.
 func described(s Step, root fault.Key) Step {
 	s.Title, s.Risk, s.RiskText, s.Proof, s.OC, s.PreImage, s.Inverse, s.Expect.Text = "", "", "", "", "", "", "", ""
 	s.Subject = root.Subject.String()

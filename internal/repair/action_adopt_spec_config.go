@@ -73,7 +73,8 @@ func describeAdopt(s *Step) {
 	s.Subject, s.Risk, s.Proof = "pool/"+pool, fault.RiskReversible, ProvedInLab
 	s.Title = fmt.Sprintf("fill status.configuration of pool %s from its spec (%s), name and source", pool, config)
 	s.RiskText = "the next host that asks is given this config; no machine that runs is touched"
-	s.OC = fmt.Sprintf(`oc patch mcp %[1]s --subresource=status --type=merge -p "{\"status\":{\"configuration\":$(oc get mcp %[1]s -o jsonpath='{.spec.configuration}')}}"`, pool)
+	s.OC = fmt.Sprintf(`oc patch mcp %[1]s --subresource=status --type=merge `+
+		`-p "{\"status\":{\"configuration\":$(oc get mcp %[1]s -o jsonpath='{.spec.configuration}')}}"`, pool)
 	s.PreImage = "status.configuration of the pool"
 	s.Inverse = "write status.configuration back as it was, until a host has fetched the config or a machine is updated"
 	s.Expect.Text = "status.configuration.name stays " + config
@@ -173,9 +174,9 @@ func adoptDependants(ctx context.Context, e env, s Step, _ Write) (string, error
 // servedSkew is how far the clocks of a master and of the API server may be apart.
 const servedSkew = 10 * time.Second
 
-// fetched says that a host was given the pool's config since a time, by the logs
-// of the machine config servers: it boots with it, long before it asks for a
-// certificate. Logs that cannot be read do not say that no one did.
+// fetched returns that a host was given the pool's config since a time, by the logs of the
+// machine config servers, "" where none was. A host boots with the config long before it asks for a
+// certificate. Logs that cannot be read do not prove that no host was.
 func (e env) fetched(ctx context.Context, pool string, since time.Time) string {
 	if e.served == nil {
 		return ""
@@ -184,7 +185,7 @@ func (e env) fetched(ctx context.Context, pool string, since time.Time) string {
 		at   time.Time
 		what string
 	}
-	last, err := prompt(ctx, func(ctx context.Context) (served, error) {
+	last, err := readOrCancel(ctx, func(ctx context.Context) (served, error) {
 		at, what, err := e.served.LastServed(ctx, pool)
 		return served{at, what}, err
 	})

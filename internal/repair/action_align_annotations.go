@@ -107,9 +107,9 @@ func (e env) heldByNode(s Step, node Object) error {
 		return refuse("the held config: %v", err)
 	}
 	runs := stringAt(node, "metadata", "annotations", currentConfigKey)
-	m := renderedName.FindStringSubmatch(held.Name())
-	if m == nil || m[1] != s.Args.Pool || runs != held.Name() && runs != s.Args.Config {
-		return refuse("node %s names %s, and the config that was compared is %.80q", s.Args.Host, orNone(runs), held.Name()).instead("make a new plan")
+	m := renderedName.FindStringSubmatch(held.name())
+	if m == nil || m[1] != s.Args.Pool || runs != held.name() && runs != s.Args.Config {
+		return refuse("node %s names %s, and the config that was compared is %.80q", s.Args.Host, orNone(runs), held.name()).instead("make a new plan")
 	}
 	return nil
 }

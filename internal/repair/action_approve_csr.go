@@ -108,7 +108,8 @@ func describeApproval(s *Step) {
 	s.Subject, s.Risk, s.Proof = "host/"+host, fault.RiskIdentity, ProvedInLab
 	s.Title = fmt.Sprintf("approve exactly the %s request of %s, by its UID, when it has come", kind, host)
 	s.RiskText = "whoever holds the key of the request gets the identity of a node, and keeps it until the certificate expires; " + csr.NotProvenYet
-	s.OC = fmt.Sprintf("oc get csr; oc describe csr NAME; oc adm certificate approve NAME   # the only pending %s request of %s, after you have checked it", kind, host)
+	s.OC = fmt.Sprintf("oc get csr; oc describe csr NAME; oc adm certificate approve NAME   # "+
+		"the only pending %s request of %s, after you have checked it", kind, host)
 	s.PreImage = "none: the request was pending"
 	s.Inverse = "none: an approval cannot be withdrawn; the certificate expires by itself (30 days at most)"
 	s.Expect.Text = "the certificate is issued"
@@ -162,7 +163,8 @@ func (d *draft) joinOne(ctx context.Context, h diagnosis.HostState, e csr.Expect
 	} else if at, ok := h.Fetched(); ok {
 		args.NotBefore, args.Boot = at, "it fetched its config at "+at.UTC().Format("2006-01-02T15:04:05Z")
 	} else {
-		d.leaveOut("the requests of %s are not in this plan: it is not known when it booted; approve them by their names with `rollcall csr approve CSR_NAME --expect %s=IP --booted-after TIME --yes`", h.Name, h.Name)
+		d.leaveOut("the requests of %s are not in this plan: it is not known when it booted; approve them by their names with `rollcall csr approve "+
+			"CSR_NAME --expect %s=IP --booted-after TIME --yes`", h.Name, h.Name)
 		return nil
 	}
 	if len(e.IPs) == 0 {
@@ -205,8 +207,8 @@ func of(q csrs.Request, s Step) bool {
 	return q.NodeName == s.Args.Host && string(q.Kind) == s.Args.Signer
 }
 
-// pending returns a request of the step's host and kind that waits, the youngest:
-// csr.Judge refuses it where another key waits too.
+// pending returns the newest pending request of the step's host and kind. csr.Judge refuses it
+// where a request with another key is pending, too.
 func pending(p csr.Snapshot, s Step) (csrs.Request, bool) {
 	for _, q := range slices.Backward(p.Requests) {
 		if of(q, s) && q.State == csrs.Pending && !q.Renews() {
@@ -230,9 +232,9 @@ func unsigned(p csr.Snapshot, s Step, e *csr.Expectation) (string, bool) {
 // served reports whether the host has what the step is for: for the client
 // certificate the Node itself proves it, requests are deleted after an hour.
 //
-// What Rollcall approved, by this plan or at a person's word with --key, stands,
-// whoever else asks. What others approved does not while another request waits:
-// which of the two is the host's is then for csr.Judge to refuse.
+// What Rollcall approved, by this plan or because a person named the key with --key, counts,
+// whoever else asks. What others approved does not count while another request is pending:
+// csr.Judge then refuses to choose between the two.
 func served(p csr.Snapshot, s Step, e *csr.Expectation) (string, bool) {
 	_, waits := pending(p, s)
 	for _, q := range slices.Backward(p.Requests) {

@@ -10,7 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// ChangeFields sets or removes fields of one object. Which ones its remedy says.
+// ChangeFields sets or removes fields of one object. The remedy decides which ones.
 const ChangeFields ActionName = "change-fields"
 
 // fieldChange is a remedy that sets or removes fields of one object and leaves the rest to the
@@ -35,9 +35,10 @@ type fieldChange struct {
 	// taken returns an annotation that the controller removes when it acts; "" for none. The
 	// write then has a mark of the plan by which it is recognized. nil: there is none.
 	taken func(o Object) string
-	// effect says whether the controller has followed; nil: the fields alone are the effect.
+	// effect reports whether the controller has followed, and what has to; nil: the fields alone are
+	// the effect.
 	effect func(o Object, s Step) (bool, string)
-	// keeps says why the change is no longer undone; nil: it always can be.
+	// keeps returns why the change is no longer undone, "" where it can be; nil: it always can be.
 	keeps func(o Object) string
 	// rights are what is asked for in addition to reading and patching the object.
 	rights []Access
@@ -59,7 +60,7 @@ type fieldChange struct {
 	settles  int // minutes until the faults are absent, at most; 0: as for all repairs
 }
 
-// input is what a change may need in addition to its object.
+// input is what a change may need besides the object that it changes.
 type input struct {
 	plan  string // the plan's id
 	value string // what a person gave
@@ -243,7 +244,7 @@ func changeSeen(ctx context.Context, e env, s Step) (bool, string, error) {
 	return true, "", nil
 }
 
-// notSet says which field does not have the value of the change, "" where all have it. An
+// notSet returns which field does not have the value of the change, "" where all have it. An
 // annotation that the controller has taken counts by the mark that was written with it.
 func (e env) notSet(c fieldChange, ref Ref, o Object, s Step) string {
 	if c.taken != nil {

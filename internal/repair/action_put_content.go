@@ -35,7 +35,7 @@ type contentRemedy struct {
 	// effect reports whether the controller has followed, and else what is waited for; nil: the
 	// content alone is the effect.
 	effect func(ctx context.Context, e env, s Step, o Object) (bool, string, error)
-	// keepsCreated says why an object that did not exist before is not deleted by an undo, "" where it is.
+	// keepsCreated returns why an object that did not exist before is not deleted by an undo, "" where it is.
 	keepsCreated func(a Args) string
 	rights       []Access
 	asks         string // flags with which a plan takes what only a person knows
@@ -78,7 +78,8 @@ func putContent() action {
 		describe: func(s *Step) {
 			ref := putRef(s.Args)
 			s.Subject, s.Proof, s.Risk = ref.String(), ProvedInLab, fault.RiskReversible
-			s.PreImage, s.Inverse = "the values as they were, or that there is none", "write the old values back, or delete what was created, unless somebody changed it since"
+			s.PreImage, s.Inverse = "the values as they were, or that there is none",
+				"write the old values back, or delete what was created, unless somebody changed it since"
 			s.Expect.Text = ref.String() + " has the new content"
 			if c, ok := contentOf(s.Args.Remedy); ok {
 				c.describe(s, ref)
@@ -151,7 +152,7 @@ func (e env) createPut(ref Ref, c content, set map[string]any) (*act, string, er
 }
 
 // salted adds a random value to a pre-image that is secret, so that its digest, which is in
-// the journal, does not give a short value away. The inverse reads named fields only.
+// the journal, does not reveal a short value. The inverse reads named fields only.
 func salted(pre []byte) ([]byte, error) {
 	var values map[string]any
 	if err := json.Unmarshal(pre, &values); err != nil {

@@ -75,7 +75,8 @@ func describeRecreate(s *Step) {
 	s.Subject, s.Risk, s.Proof = "pool/"+s.Args.Pool, fault.RiskReboot, Simulated
 	s.Title = fmt.Sprintf("re-create %s, which %s run and the cluster does not have, from what %s holds", config, nodes, source)
 	s.RiskText = "the daemons continue, and the controller rolls each machine to the pool's target with drain and reboot, one at a time"
-	s.OC = fmt.Sprintf("oc create -f FILE   # FILE is %s without resourceVersion, uid, creationTimestamp, managedFields and ownerReferences; it holds the pull secret", s.Args.From)
+	s.OC = fmt.Sprintf("oc create -f FILE   # FILE is %s without resourceVersion, uid, creationTimestamp, managedFields and ownerReferences; it "+
+		"holds the pull secret", s.Args.From)
 	s.PreImage, s.Inverse = "the object does not exist", "delete it by its UID, until a daemon works with it"
 	s.Expect.Text = "the daemons of " + nodes + " are no longer Degraded for want of it"
 }
@@ -96,7 +97,7 @@ func prepareRender(ctx context.Context, e env, s Step) (*act, string, error) {
 	if err := e.wanted(ctx, s); err != nil {
 		return nil, "", err
 	}
-	object := held.ForCreate(e.plan.ID, s.Args.Content)
+	object := held.forCreate(e.plan.ID, s.Args.Content)
 	fields := []string{pointer("metadata", "annotations", contentAnnotation), pointer("metadata", "annotations", planAnnotation)}
 	before, err := digestFields(nil, nil)
 	if err != nil {
@@ -129,12 +130,12 @@ func (e env) wanted(ctx context.Context, s Step) error {
 	return refuse("no node names %s: nothing waits for it", s.Args.Config).instead("make a new plan")
 }
 
-func sameRender(held *Config, there Object, s Step) (*act, string, error) {
+func sameRender(held *machineConfig, there Object, s Step) (*act, string, error) {
 	other, err := configOf(there)
 	if err != nil {
 		return nil, "", refuse("MachineConfig %s exists, and cannot be compared with the held one: %v", s.Args.Config, err)
 	}
-	diff, err := held.Diff(other)
+	diff, err := held.diff(other)
 	if err != nil {
 		return nil, "", err
 	}
@@ -145,7 +146,7 @@ func sameRender(held *Config, there Object, s Step) (*act, string, error) {
 }
 
 // held returns the content of a step from the store, validated again.
-func (e env) held(ctx context.Context, s Step) (*Config, error) {
+func (e env) held(ctx context.Context, s Step) (*machineConfig, error) {
 	raw, err := e.store.Get(s.Args.Content)
 	if err != nil {
 		return nil, refuse("the held config cannot be read: %v", err).
@@ -159,13 +160,13 @@ func (e env) held(ctx context.Context, s Step) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return held, held.Validate(want)
+	return held, held.validate(want)
 }
 
 // expected reads what a missing render of a pool must be like, from the pool's
 // present render: both come from the same release.
-func expected(ctx context.Context, api Reader, pool, name string) (Expected, error) {
-	want := Expected{Name: name, Pool: pool}
+func expected(ctx context.Context, api Reader, pool, name string) (expectedRender, error) {
+	want := expectedRender{Name: name, Pool: pool}
 	p, err := api.Get(ctx, poolRef(pool))
 	if err != nil {
 		return want, refuse("pool %s could not be read: %v", pool, err)

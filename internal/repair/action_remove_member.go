@@ -15,13 +15,13 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// RemoveMember removes one member of etcd whose host stays away.
+// RemoveMember removes one member of etcd whose host stays off.
 const RemoveMember ActionName = "remove-member"
 
 const removeDeadMember = "remove-dead-etcd-member"
 
-// MemberAsk is which member of etcd is removed, by a person's word that its host stays away,
-// and the backup that was made for it.
+// MemberAsk is which member of etcd is removed, and the backup that was made for it. With the
+// name a person confirms that the host of the member stays off.
 type MemberAsk struct {
 	Name   string
 	Backup string // a snapshot on this machine
@@ -31,7 +31,7 @@ var memberID = regexp.MustCompile(`^[0-9a-f]{1,16}$`)
 
 func memberFields() []string { return []string{"/metadata/uid", "/spec/name", "/spec/peerURLs"} }
 
-// removeMember removes one member of etcd whose host stays away. The operator does the
+// removeMember removes one member of etcd whose host stays off. The operator does the
 // same where the Machine API works and the Machine is deleted, or where neither Machine nor
 // Node is left (openshift/cluster-etcd-operator:
 // pkg/operator/clustermemberremovalcontroller/clustermemberremovalcontroller.go
@@ -70,7 +70,7 @@ func removeMember() action {
 		dependants: func(context.Context, env, Step, Write) (string, error) {
 			return "a member that was removed cannot be added again with its data; its host joins as a new member", nil
 		},
-		leavesRoot: true, // what keeps the host away
+		leavesRoot: true, // the cause why the host is off
 	}
 }
 
@@ -99,7 +99,7 @@ func prepareRemoval(ctx context.Context, e env, s Step) (*act, string, error) {
 	return w, why, err
 }
 
-// removable says whether the member may be removed, by what etcd itself shows: all others are
+// removable returns the member if it may be removed, by what etcd itself shows: all others are
 // started, healthy and voting, three or more vote, and there is no alarm.
 func removable(list []Object, id, name string) (Object, error) {
 	var target Object
@@ -130,7 +130,8 @@ func removable(list []Object, id, name string) (Object, error) {
 			if learner {
 				also = " and a learner"
 			}
-			return nil, refuse("member %s (%s) is %s%s; all others must be healthy and vote before one is removed", stringAt(o, "metadata", "name"), orNone(have), orNone(state), also).
+			return nil, refuse("member %s (%s) is %s%s; all others must be healthy and vote before one is removed",
+				stringAt(o, "metadata", "name"), orNone(have), orNone(state), also).
 				instead("repair that one first")
 		default:
 			healthy++
@@ -202,9 +203,9 @@ func (e env) noRollout(ctx context.Context, host string) error {
 	return nil
 }
 
-// hostIsOn refuses a host that its BareMetalHost shows as on; where none shows it, a person
-// has said that it stays away. The field is false, too, where the power is not read: without
-// a BMC the host stays "unmanaged", and a detached one is not looked at
+// hostIsOn refuses a host that its BareMetalHost shows as on; where none shows the power, a
+// person has confirmed that the host stays off. The field is false, too, where the power is not
+// read: without a BMC the host stays "unmanaged", and a detached one is not checked
 // (metal3-io/baremetal-operator: apis/metal3.io/v1alpha1 BareMetalHostStatus.PoweredOn without
 // omitempty; internal/controller/metal3.io host_state_machine.go).
 func (e env) hostIsOn(ctx context.Context, host string) (string, error) {
@@ -279,10 +280,12 @@ func planRemoval(ctx context.Context, d *draft) error {
 		d.leaveOut("%s is not in this plan: the members are asked in the running cluster", removeDeadMember)
 		return nil
 	case d.ask.Member.Name == "":
-		d.leaveOut("%s is not in this plan: where the host of the member stays away for good, name it with --remove-member HOST and the backup with --etcd-backup FILE", removeDeadMember)
+		d.leaveOut("%s is not in this plan: where the host of the member stays away for good, name it with --remove-member HOST and the backup with "+
+			"--etcd-backup FILE", removeDeadMember)
 		return nil
 	case d.ask.Member.Backup == "":
-		d.leaveOut("%s is not in this plan: make a backup now (%s), copy its snapshot to this machine, and name it with --etcd-backup FILE", removeDeadMember, backupCommand)
+		d.leaveOut("%s is not in this plan: make a backup now (%s), copy its snapshot to this machine, and name it with --etcd-backup FILE",
+			removeDeadMember, backupCommand)
 		return nil
 	}
 	snapshot, err := readSnapshot(d.ask.Member.Backup)

@@ -96,7 +96,7 @@ func prepareReplace(ctx context.Context, e env, s Step) (*act, string, error) {
 	return e.deletion(ref, pod)
 }
 
-// notHanging says why an installer pod is not one that hangs; "" where it is. Only the pod of
+// notHanging returns why an installer pod is not one that hangs; "" where it is. Only the pod of
 // the revision that its node is being moved to is replaced: of older ones the operator keeps
 // what ended, for its logs.
 func notHanging(operator, pod Object, now time.Time) string {

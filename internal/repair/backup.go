@@ -37,7 +37,8 @@ func (d *draft) backupNote(ctx context.Context) string {
 	now := d.Clock.Now()
 	switch {
 	case err == nil && !at.IsZero():
-		return fmt.Sprintf("the newest backup of etcd that the API knows is %s, completed %s ago (%s); check that its files still exist", name, now.Sub(at).Round(time.Minute), at.UTC().Format(time.RFC3339))
+		return fmt.Sprintf("the newest backup of etcd that the API knows is %s, completed %s ago (%s); check that its files still exist",
+			name, now.Sub(at).Round(time.Minute), at.UTC().Format(time.RFC3339))
 	case d.youngerThan(ctx, firstRotation):
 		return "no backup of etcd is known, and the cluster is less than a day old: a backup made now would hold certificates that expire with the first rotation"
 	}

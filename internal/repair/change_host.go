@@ -56,7 +56,7 @@ func withoutAnnotation(o Object, key string) (map[string]any, error) {
 	}
 	switch state := stringAt(o, "status", "provisioning", "state"); {
 	case stringAt(o, "metadata", "deletionTimestamp") != "" || state == "deprovisioning" || state == "deleting":
-		// metal3 looks at the annotation before it looks at the deletion.
+		// metal3 checks the annotation before the deletion.
 		return nil, errors.New("the host is being deleted: without the annotation metal3 would continue with that and wipe it")
 	case !boolAt(o, "spec", "online") && keepsRunning(o) != "":
 		return nil, errors.New("spec.online is false and the host is on, or its power is not known: without the annotation metal3 would switch it off")

@@ -20,8 +20,9 @@ func inspectHostAgain() fieldChange {
 		riskText: "the server is powered off and on and boots the ramdisk; it must run nothing",
 		proof:    ProvedInLab,
 		title:    "have metal3 inspect BareMetalHost %s again",
-		oc:       "oc -n " + bareMetalNamespace + ` annotate bmh %s inspect.metal3.io=''   # in the state inspecting: reboot.metal3.io='{"mode":"hard","force":true}'`,
-		inverse:  "take the annotation away, until metal3 has acted on it",
+		oc: "oc -n " + bareMetalNamespace + " annotate bmh %s inspect.metal3.io=''   # " +
+			`in the state inspecting: reboot.metal3.io='{"mode":"hard","force":true}'`,
+		inverse: "take the annotation away, until metal3 has acted on it",
 		keeps: func(o Object) string {
 			if inspectTaken(o) == "" {
 				return "metal3 has begun; an inspection ends by itself"

@@ -49,7 +49,7 @@ func leaderless(remedy, operator string, proof Grade) fieldChange {
 
 // redeployment has an operator of static pods roll out a new revision
 // (openshift/library-go: pkg/operator/revisioncontroller; the installer pods are made by
-// the operator itself, so that no kube-controller-manager is needed for it). mayBegin says why the
+// the operator itself, so that no kube-controller-manager is needed for it). mayBegin returns why the
 // operator must not begin now.
 func redeployment(remedy string, t changeTarget, mayBegin func(Object) error) fieldChange {
 	return fieldChange{

@@ -54,7 +54,8 @@ func changeCases() []changeCase {
 		},
 		{
 			remedy: "unpause-host", subject: host, object: bareMetalHostRef("worker-1"),
-			content: bareMetalHost(map[string]any{pausedKey: "maintenance", "other": "stays"}, map[string]any{"online": true}, map[string]any{"provisioning": map[string]any{"state": "available"}}),
+			content: bareMetalHost(map[string]any{pausedKey: "maintenance", "other": "stays"}, map[string]any{"online": true},
+				map[string]any{"provisioning": map[string]any{"state": "available"}}),
 			broken:  annotated(pausedKey),
 			actions: onlyVerify,
 		},
@@ -100,15 +101,17 @@ func changeCases() []changeCase {
 		},
 		{
 			remedy: "correct-bmc-address", subject: host, object: bareMetalHostRef("worker-1"), value: "redfish-virtualmedia://192.0.2.7/redfish/v1/Systems/1",
-			content: bareMetalHost(nil, map[string]any{"online": true, "bmc": map[string]any{"address": "redfish://192.0.2.7/redfish/v1/Managers/1", "credentialsName": "worker-1-bmc"}},
+			content: bareMetalHost(nil, map[string]any{"online": true, "bmc": map[string]any{"address": "redfish://192.0.2.7/redfish/v1/Managers/1",
+				"credentialsName": "worker-1-bmc"}},
 				map[string]any{"errorType": "registration error", "provisioning": map[string]any{"state": "registering"}}),
 			broken:  func(o Object) bool { return stringAt(o, "status", "errorType") != "" },
 			actions: []ActionName{ChangeFields, TouchSecret, Verify},
 		},
 		{
 			remedy: "inspect-host-again", subject: host, object: bareMetalHostRef("worker-1"),
-			content: bareMetalHost(nil, map[string]any{"online": true}, map[string]any{"errorType": "inspection error", "provisioning": map[string]any{"state": "inspecting"}}),
-			broken:  func(o Object) bool { return stringAt(o, "status", "errorType") != "" },
+			content: bareMetalHost(nil, map[string]any{"online": true}, map[string]any{"errorType": "inspection error",
+				"provisioning": map[string]any{"state": "inspecting"}}),
+			broken: func(o Object) bool { return stringAt(o, "status", "errorType") != "" },
 			follow: func(o Object) {
 				if annotated(rebootKey)(o) {
 					delete(o["metadata"].(map[string]any)["annotations"].(map[string]any), rebootKey)
@@ -133,7 +136,8 @@ func changeCases() []changeCase {
 		redeployCase("redeploy-scheduler", "kubeschedulers", "KubeScheduler"),
 		failedCase("etcd", etcdObject("3 members are available")),
 		{
-			remedy: leafRemedy, subject: fault.Subject{Kind: fault.Host, Name: "control0"}, object: secretRef("openshift-config-managed", "kube-scheduler-client-cert-key"),
+			remedy: leafRemedy, subject: fault.Subject{Kind: fault.Host, Name: "control0"}, object: secretRef("openshift-config-managed",
+				"kube-scheduler-client-cert-key"),
 			value:   "openshift-config-managed/kube-scheduler-client-cert-key",
 			content: func() Object { return leafSecret(false) },
 			broken:  func(o Object) bool { v, _ := fieldAt(o, certificateEnds); return v != "2026-06-01T00:00:00Z" },
@@ -163,7 +167,8 @@ func changeCases() []changeCase {
 		{
 			remedy: "resume-nodepool", subject: fault.Subject{Kind: fault.NodePool, Name: "guest-b"}, object: inHosted(nodePoolRef("guest-b")),
 			content: func() Object {
-				return clone(Object{"apiVersion": "hypershift.openshift.io/v1beta1", "kind": "NodePool", "spec": map[string]any{"clusterName": "guest", "pausedUntil": "2027-01-01T00:00:00Z"}})
+				return clone(Object{"apiVersion": "hypershift.openshift.io/v1beta1", "kind": "NodePool", "spec": map[string]any{"clusterName": "guest",
+					"pausedUntil": "2027-01-01T00:00:00Z"}})
 			},
 			broken:  func(o Object) bool { return stringAt(o, "spec", "pausedUntil") != "" },
 			actions: onlyVerify,
@@ -203,12 +208,14 @@ func redeployCase(remedy, resource, kind string) changeCase {
 		remedy: remedy, subject: fault.Subject{Kind: fault.Cluster}, object: Ref{Group: "operator.openshift.io", Version: "v1", Resource: resource, Name: "cluster"},
 		content: func() Object {
 			return clone(Object{"apiVersion": "operator.openshift.io/v1", "kind": kind, "spec": map[string]any{},
-				"status": map[string]any{"latestAvailableRevision": 7, "nodeStatuses": []any{map[string]any{"nodeName": "control0", "currentRevision": 7, "targetRevision": 0}}}})
+				"status": map[string]any{"latestAvailableRevision": 7, "nodeStatuses": []any{map[string]any{"nodeName": "control0", "currentRevision": 7,
+					"targetRevision": 0}}}})
 		},
 		broken: func(o Object) bool { return behindNewest(o) != "" || intAt(o, "status", "latestAvailableRevision") < 8 },
 		follow: func(o Object) {
 			if stringAt(o, "spec", "forceRedeploymentReason") != "" {
-				o["status"] = clone(map[string]any{"latestAvailableRevision": 8, "nodeStatuses": []any{map[string]any{"nodeName": "control0", "currentRevision": 8, "targetRevision": 0}}})
+				o["status"] = clone(map[string]any{"latestAvailableRevision": 8, "nodeStatuses": []any{map[string]any{"nodeName": "control0",
+					"currentRevision": 8, "targetRevision": 0}}})
 			}
 		},
 		actions: []ActionName{ChangeFields, Verify}, stays: true,
@@ -219,7 +226,8 @@ func redeployCase(remedy, resource, kind string) changeCase {
 func failedCase(operator string, o Object) changeCase {
 	revisions := func(o Object, at int64, control1 map[string]any) {
 		s := o["status"].(map[string]any)
-		s["latestAvailableRevision"], s["nodeStatuses"] = at, []any{map[string]any{"nodeName": "control0", "currentRevision": at, "targetRevision": int64(0)}, control1}
+		s["latestAvailableRevision"], s["nodeStatuses"] = at, []any{map[string]any{"nodeName": "control0", "currentRevision": at,
+			"targetRevision": int64(0)}, control1}
 	}
 	return changeCase{
 		remedy: "redeploy-operand", subject: fault.Subject{Kind: fault.Operator, Name: operator}, object: operandRef(operator),
@@ -255,7 +263,8 @@ func newChangeRig(t *testing.T, c changeCase) *changeRig {
 	w.put(etcdRef(), etcdObject("3 members are available"))
 	w.put(machineRef("worker-machine-1"), Object{"apiVersion": "machine.openshift.io/v1beta1", "kind": "Machine",
 		"status": map[string]any{"nodeRef": map[string]any{"name": "worker-1.example.com"}}})
-	w.put(bareMetalHostRef("somebody-else"), Object{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "spec": map[string]any{"consumerRef": map[string]any{"name": "worker-machine-2"}}})
+	w.put(bareMetalHostRef("somebody-else"), Object{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost",
+		"spec": map[string]any{"consumerRef": map[string]any{"name": "worker-machine-2"}}})
 	if c.hosted() { // the cluster of the kubeconfig is another one
 		w.edit(clusterVersionRef(), "x", func(o Object) { o["spec"].(map[string]any)["clusterID"] = "management" })
 		w.put(inHosted(hostedClusterRef("guest")), hostedCluster())
@@ -291,13 +300,15 @@ func (r *changeRig) catalog(t *testing.T) *fault.Catalog {
 func (r *changeRig) catalogFiles(t *testing.T) fstest.MapFS {
 	t.Helper()
 	files := fstest.MapFS{"the-fault.yaml": &fstest.MapFile{Data: []byte(fmt.Sprintf(
-		"id: the-fault\ntitle: t\nlayer: l\nfor: %s\nseverity: error\ngiven: {}\nwhen: 'true'\nmeans: m\nremedies: [%s]\nrefs: [{repo: a/b}]\n", r.c.subject.Kind, r.c.remedy))}}
+		"id: the-fault\ntitle: t\nlayer: l\nfor: %s\nseverity: error\ngiven: {}\nwhen: 'true'\nmeans: m\nremedies: [%s]\nrefs: [{repo: a/b}]\n",
+		r.c.subject.Kind, r.c.remedy))}}
 	name := "remedies/" + r.c.remedy + ".yaml"
 	data, err := catalog.FS.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	data = []byte(strings.NewReplacer("{bmh.name}", "{host}", "{at.", "{", "given: {at: {fact: hosted-names}}\n", "").Replace(string(data))) // facts of the real fault
+	data = []byte(strings.NewReplacer("{bmh.name}", "{host}", "{at.", "{", "given: {at: {fact: hosted-names}}\n",
+		"").Replace(string(data))) // facts of the real fault
 	files[name] = &fstest.MapFile{Data: data}
 	return files
 }
@@ -327,7 +338,8 @@ func (r *changeRig) Diagnose(ctx context.Context) (*diagnosis.Diagnosis, error) 
 	d := &diagnosis.Diagnosis{Cluster: diagnosis.ClusterInfo{ID: "the-cluster"}, Verdict: diagnosis.Verdict{Class: diagnosis.Healthy}}
 	f, err := r.Evaluate(ctx, r.key())
 	if f.Outcome == fault.Present {
-		d.Roots, d.Verdict.Class = []diagnosis.Root{{Fault: r.key().Fault, Cases: []diagnosis.Case{{Key: r.key(), Title: "t", Confidence: diagnosis.Proven}}}}, diagnosis.RecoverableInPlace
+		d.Roots, d.Verdict.Class = []diagnosis.Root{{Fault: r.key().Fault, Cases: []diagnosis.Case{{Key: r.key(), Title: "t",
+			Confidence: diagnosis.Proven}}}}, diagnosis.RecoverableInPlace
 	}
 	d.Findings = []diagnosis.Finding{f}
 	return d, err
@@ -392,7 +404,8 @@ func TestChange(t *testing.T) {
 			if r.patched() != 1 || c.broken(r.get(c.object)) {
 				t.Errorf("written %d times, broken %t", r.patched(), c.broken(r.get(c.object)))
 			}
-			if _, there := fieldAt(c.content(), pointer("metadata", "annotations", "other")); there && stringAt(r.get(c.object), "metadata", "annotations", "other") != "stays" {
+			if _, there := fieldAt(c.content(), pointer("metadata", "annotations", "other")); there && stringAt(r.get(c.object), "metadata", "annotations",
+				"other") != "stays" {
 				t.Error("an annotation of somebody else is gone")
 			}
 		})

@@ -22,7 +22,8 @@ func TestChangeRefused(t *testing.T) {
 		}, "this is cluster other"},
 		"an update": {"switch-host-on", func(r *changeRig, _ *Plan) {
 			r.edit(clusterVersionRef(), "x", func(o Object) {
-				o["status"].(map[string]any)["history"] = []any{map[string]any{"state": "Partial", "version": "4.20.5"}, map[string]any{"state": "Completed", "version": "4.20.4"}}
+				o["status"].(map[string]any)["history"] = []any{map[string]any{"state": "Partial", "version": "4.20.5"}, map[string]any{"state": "Completed",
+					"version": "4.20.4"}}
 			})
 		}, "an update to 4.20.5 is under way"},
 		"paused by another since": {"unpause-host", func(r *changeRig, _ *Plan) {

@@ -13,17 +13,17 @@ import (
 	"github.com/coreos/ignition/v2/config/v3_5/types"
 )
 
-// Bounds of a MachineConfig. On a host it lies indented, so the file may be
-// larger than what the API takes: etcd refuses requests above 1.5 MiB
+// Bounds of a MachineConfig. On a host it is indented, so the file may be
+// larger than what the API accepts: etcd refuses requests above 1.5 MiB
 // (etcd-io/etcd:server/embed/config.go DefaultMaxRequestBytes).
 const (
 	maxHeldFile   = 8 << 20
 	maxConfigSize = 3 << 19
 )
 
-// Config is a MachineConfig that was parsed and whose Ignition part is valid.
-// It holds secrets: no method but Content returns any of its contents.
-type Config struct {
+// machineConfig is a MachineConfig that was parsed and whose Ignition part is valid.
+// It holds secrets: no method but content returns any of its contents.
+type machineConfig struct {
 	object   Object
 	ignition types.Config
 	spec     configSpec
@@ -41,7 +41,7 @@ type configSpec struct {
 }
 
 // parseConfig parses a MachineConfig as JSON. Errors hold no content.
-func parseConfig(raw []byte) (*Config, error) {
+func parseConfig(raw []byte) (*machineConfig, error) {
 	if len(raw) > maxHeldFile {
 		return nil, fmt.Errorf("it has %d bytes, at most %d are read", len(raw), maxHeldFile)
 	}
@@ -56,7 +56,7 @@ func parseConfig(raw []byte) (*Config, error) {
 	return configOf(o)
 }
 
-func configOf(o Object) (*Config, error) {
+func configOf(o Object) (*machineConfig, error) {
 	if kind := stringAt(o, "kind"); kind != "" && kind != "MachineConfig" {
 		return nil, fmt.Errorf("it is a %.60q, not a MachineConfig", kind)
 	}
@@ -67,7 +67,7 @@ func configOf(o Object) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its spec cannot be encoded")
 	}
-	c := &Config{object: o}
+	c := &machineConfig{object: o}
 	if err := json.Unmarshal(raw, &c.spec); err != nil {
 		return nil, fmt.Errorf("its spec does not fit the schema of a MachineConfig")
 	}
@@ -76,27 +76,27 @@ func configOf(o Object) (*Config, error) {
 	}
 	ignition, report, err := v3_5.ParseCompatibleVersion(c.spec.Config)
 	if err != nil || report.IsFatal() {
-		// The report quotes no values, but the error may; only its kind is told.
+		// The report quotes no values, but the error may; only the number of entries is reported.
 		return nil, fmt.Errorf("its Ignition config is not valid (%d entries in the report)", len(report.Entries))
 	}
 	c.ignition = ignition
 	return c, nil
 }
 
-// Name returns metadata.name.
-func (c *Config) Name() string { return stringAt(c.object, "metadata", "name") }
+// name returns metadata.name.
+func (c *machineConfig) name() string { return stringAt(c.object, "metadata", "name") }
 
-func (c *Config) annotation(key string) string {
+func (c *machineConfig) annotation(key string) string {
 	return stringAt(c.object, "metadata", "annotations", key)
 }
 
-// Content returns the object as the API would take it, compact. It is secret.
-func (c *Config) Content() ([]byte, error) { return json.Marshal(c.object) }
+// content returns the object as the API would take it, compact. It is secret.
+func (c *machineConfig) content() ([]byte, error) { return json.Marshal(c.object) }
 
-// Diff names what differs in what a host applies, without any content, in the
+// diff names what differs in what a host applies, without any content, in the
 // order of openshift/machine-config-operator:pkg/daemon/update.go
 // newMachineConfigDiff. Empty: a host that applied one has applied the other.
-func (c *Config) Diff(other *Config) ([]string, error) {
+func (c *machineConfig) diff(other *machineConfig) ([]string, error) {
 	var out []string
 	add := func(differs bool, format string, args ...any) {
 		if differs {
@@ -185,19 +185,19 @@ func diffNamed(what string, a, b map[string]any) []string {
 
 var renderedName = regexp.MustCompile(`^rendered-(.+)-[0-9a-f]{32}$`)
 
-// Expected is what a held config must be before it is restored.
-type Expected struct {
+// expectedRender is what a held config must be before it is restored.
+type expectedRender struct {
 	Name           string // the missing render
 	Pool           string
 	ControllerHash string // generated-by-controller-version of the pool's present render
 	Release        string // release-image-version of the pool's present render
 }
 
-// Validate refuses a held config that is not the missing render of this pool
+// validate refuses a held config that is not the missing render of this pool
 // and release. The name of a render is a hash over its spec, which neither the
 // API nor the daemon verifies; therefore the rest is checked here.
-func (c *Config) Validate(want Expected) error {
-	if have := c.Name(); have != want.Name {
+func (c *machineConfig) validate(want expectedRender) error {
+	if have := c.name(); have != want.Name {
 		return refuse("the held config is %.80q, the missing one is %s", have, want.Name).
 			instead("fetch it from a host whose currentConfig is the missing one")
 	}
@@ -217,7 +217,8 @@ func (c *Config) Validate(want Expected) error {
 		return refuse("the held config carries the role label %v: re-created, it would become an input of the next render", labels)
 	}
 	if have := c.annotation(generatedByKey); have == "" || have != want.ControllerHash {
-		return refuse("the held config was generated by controller version %s, the cluster's by %s: it is from another release", orNone(have), orNone(want.ControllerHash)).
+		return refuse("the held config was generated by controller version %s, the cluster's by %s: it is from another release", orNone(have),
+			orNone(want.ControllerHash)).
 			instead("find out why the bootstrap used another payload; do not restore it")
 	}
 	if have := c.annotation(releaseVersionKey); have != want.Release {
@@ -234,11 +235,11 @@ func (c *Config) Validate(want Expected) error {
 	return nil
 }
 
-// ForCreate returns the object as it is to be created: its exact name and spec,
-// the annotations that the operator checks, our mark of ownership, nothing that
-// belonged to another object's life. Owner references go: the bootstrap's name a
-// pool without a uid, and the API wants one.
-func (c *Config) ForCreate(plan, digest string) Object {
+// forCreate returns the object as it is to be created: its exact name and spec,
+// the annotations that the operator checks, and our mark. No metadata of the earlier object
+// is in it. Owner references are removed: those of the bootstrap refer to a pool without
+// a uid, which the API requires.
+func (c *machineConfig) forCreate(plan, digest string) Object {
 	annotations := map[string]any{}
 	if have, ok := fieldAt(c.object, "/metadata/annotations"); ok {
 		m, _ := have.(map[string]any)
@@ -251,7 +252,7 @@ func (c *Config) ForCreate(plan, digest string) Object {
 	annotations[planAnnotation], annotations[contentAnnotation] = plan, digest
 	return Object{
 		"apiVersion": mcoGroup + "/v1", "kind": "MachineConfig",
-		"metadata": map[string]any{"name": c.Name(), "annotations": annotations},
+		"metadata": map[string]any{"name": c.name(), "annotations": annotations},
 		"spec":     c.object["spec"],
 	}
 }

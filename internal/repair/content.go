@@ -14,8 +14,8 @@ import (
 )
 
 // content is what a put-content step writes into a Secret or ConfigMap. It may be secret
-// and lies in the store only; the plan has its digest. The salt keeps a short password from
-// being guessed by that digest.
+// and is in the store only; the plan has its digest. The salt keeps a short password from
+// being guessed from that digest.
 type content struct {
 	Type string            `json:"type,omitempty"` // of a Secret that is created
 	Data map[string]string `json:"data"`           // as it is, not in base64

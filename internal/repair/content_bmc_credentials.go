@@ -32,7 +32,8 @@ func correctBMCCredentials() contentRemedy {
 		describe: func(s *Step, ref Ref) {
 			s.Title = fmt.Sprintf("write user and password of the BMC into Secret %s; metal3 registers %s with them", ref.Name, s.Args.Host)
 			s.RiskText = "with wrong values the BMC may lock the account after some attempts"
-			s.OC = fmt.Sprintf("oc -n %s create secret generic %s --from-file=username=FILE --from-file=password=FILE --dry-run=client -o yaml | oc apply -f -", ref.Namespace, ref.Name)
+			s.OC = fmt.Sprintf("oc -n %s create secret generic %s --from-file=username=FILE --from-file=password=FILE "+
+				"--dry-run=client -o yaml | oc apply -f -", ref.Namespace, ref.Name)
 			s.Expect.Text = "metal3 has registered " + s.Args.Host + " with them"
 		},
 		effect: credentialsTried,

@@ -96,7 +96,7 @@ func planCertificate(ctx context.Context, d *draft) error {
 			return err
 		}
 	}
-	return d.put(m, secretRef(mcoNamespace, mcsLeaf), content{Type: "kubernetes.io/tls", Data: map[string]string{"tls.crt": leaf.cert, "tls.key": leaf.key}})
+	return d.put(m, secretRef(mcoNamespace, mcsLeaf), tlsSecret(leaf))
 }
 
 func (d *draft) mcs(ctx context.Context) (m mcsPlan, err error) {
@@ -150,6 +150,11 @@ func pairOf(secret Object) pair {
 	return pair{cert: value("tls.crt"), key: value("tls.key")}
 }
 
+// tlsSecret is the content of a Secret with the pair.
+func tlsSecret(p pair) content {
+	return content{Type: "kubernetes.io/tls", Data: map[string]string{"tls.crt": p.cert, "tls.key": p.key}}
+}
+
 // leaf returns the certificate to be written, and the CA where that is a new one.
 func (d *draft) leaf(m mcsPlan) (leaf, fresh pair, err error) {
 	now := d.Clock.Now()
@@ -174,7 +179,8 @@ func (d *draft) leaf(m mcsPlan) (leaf, fresh pair, err error) {
 		d.note("the certificate is issued by the authority that the cluster has: every saved pointer of that authority stays valid")
 		return leaf, fresh, nil
 	case !d.ask.MCS.NewAuthority:
-		return leaf, fresh, fmt.Errorf("the cluster has no authority that the pointers trust (%w): give a kept copy of the Secret with --mcs-secret FILE, or have a new authority made with --new-mcs-authority; every saved pointer then breaks", err)
+		return leaf, fresh, fmt.Errorf("the cluster has no authority that the pointers trust (%w): give a kept copy of the Secret with --mcs-secret "+
+			"FILE, or have a new authority made with --new-mcs-authority; every saved pointer then breaks", err)
 	}
 	if fresh, err = newCA(d.newKey(), now); err != nil {
 		return leaf, fresh, err
@@ -198,7 +204,7 @@ func (d *draft) put(m mcsPlan, ref Ref, c content) error {
 // that no operator writes. kube-system/root-ca is never written: on bare metal that
 // reboots all nodes (openshift/oc: pkg/cli/admin/ocpcertificates/regeneratemco).
 func (d *draft) putCA(ctx context.Context, m mcsPlan, fresh pair) error {
-	if err := d.put(m, secretRef(mcoNamespace, mcsCA), content{Type: "kubernetes.io/tls", Data: map[string]string{"tls.crt": fresh.cert, "tls.key": fresh.key}}); err != nil {
+	if err := d.put(m, secretRef(mcoNamespace, mcsCA), tlsSecret(fresh)); err != nil {
 		return err
 	}
 	bundle := content{Data: map[string]string{"ca-bundle.crt": fresh.cert + strings.TrimSpace(m.bundle) + "\n"}}
@@ -226,7 +232,8 @@ func (d *draft) putCA(ctx context.Context, m mcsPlan, fresh pair) error {
 		}
 	}
 	d.note("these pointers break, or have to be looked at: %s", strings.Join(breaks, "; "))
-	d.note("kube-system/root-ca is not written: on bare metal that reboots all nodes. The operator writes the pointers of the pools (*-user-data-managed) from the new bundle; look at them before you boot a host")
+	d.note("kube-system/root-ca is not written: on bare metal that reboots all nodes. The operator writes the pointers of the pools " +
+		"(*-user-data-managed) from the new bundle; look at them before you boot a host")
 	return nil
 }
 

@@ -47,7 +47,8 @@ func renderObject(name, chrony string) Object {
 			"annotations": map[string]any{generatedByKey: "abc123", releaseVersionKey: "4.20.0"},
 			"ownerReferences": []any{map[string]any{"apiVersion": mcoGroup + "/v1", "kind": "MachineConfigPool", "name": "master", "uid": "",
 				"controller": true, "blockOwnerDeletion": true}}},
-		"spec": map[string]any{"config": config, "osImageURL": "quay.io/os@sha256:1", "kernelArguments": []any{}, "extensions": []any{}, "fips": false, "kernelType": ""},
+		"spec": map[string]any{"config": config, "osImageURL": "quay.io/os@sha256:1", "kernelArguments": []any{}, "extensions": []any{}, "fips": false,
+			"kernelType": ""},
 	}
 }
 
@@ -285,7 +286,8 @@ func desyncCatalog(t *testing.T) fstest.MapFS {
 }
 
 func testDiagnosis() *diagnosis.Diagnosis {
-	d := &diagnosis.Diagnosis{Roots: []diagnosis.Root{{Fault: rootFault.Fault, Cases: []diagnosis.Case{{Key: rootFault, Title: "two masters name a render that is not there", Confidence: diagnosis.Proven,
+	d := &diagnosis.Diagnosis{Roots: []diagnosis.Root{{Fault: rootFault.Fault, Cases: []diagnosis.Case{{Key: rootFault,
+		Title: "two masters name a render that is not there", Confidence: diagnosis.Proven,
 		Explains: []fault.Key{emptyFault, renderFault}}}}}}
 	for _, k := range []fault.Key{rootFault, emptyFault, renderFault} {
 		d.Findings = append(d.Findings, diagnosis.Finding{Fault: k.Fault, Subject: k.Subject, Outcome: fault.Present})

@@ -16,9 +16,10 @@ func TestDiffText(t *testing.T) {
 		set  map[string]any
 		want string
 	}{
-		"set":    {bareMetalHostRef("w"), host, map[string]any{"/spec/online": true}, "@@ spec @@\n-online: false\n+online: true\n"},
-		"remove": {bareMetalHostRef("w"), host, map[string]any{pointer("metadata", "annotations", pausedKey): nil}, "@@ metadata.annotations @@\n-" + pausedKey + ": maintenance\n"},
-		"add":    {bareMetalHostRef("w"), host, map[string]any{"/spec/x": "y"}, "@@ spec @@\n+x: \"y\"\n"},
+		"set": {bareMetalHostRef("w"), host, map[string]any{"/spec/online": true}, "@@ spec @@\n-online: false\n+online: true\n"},
+		"remove": {bareMetalHostRef("w"), host, map[string]any{pointer("metadata", "annotations", pausedKey): nil},
+			"@@ metadata.annotations @@\n-" + pausedKey + ": maintenance\n"},
+		"add": {bareMetalHostRef("w"), host, map[string]any{"/spec/x": "y"}, "@@ spec @@\n+x: \"y\"\n"},
 		"append": {bareMetalHostRef("w"), list, map[string]any{"/spec/l": []any{"192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"}},
 			"@@ spec @@\n l:\n - 192.0.2.0/24\n - 198.51.100.0/24\n+- 203.0.113.0/24\n"},
 		"a URL with a password": {bareMetalHostRef("w"), host, map[string]any{"/spec/bmc/address": "redfish://admin:hunter3@192.0.2.1/x"},
@@ -51,7 +52,8 @@ func TestShownIsWritten(t *testing.T) {
 		r := newChangeRig(t, c)
 		p := r.mustPlan(t)
 		s := p.Steps[0]
-		if !strings.HasPrefix(s.Diff, "--- "+c.object.String()+" (now)") || len(s.Now) != len(s.Preconditions) || strings.Contains(strings.Join(s.Now, " "), "not now") {
+		if !strings.HasPrefix(s.Diff, "--- "+c.object.String()+" (now)") || len(s.Now) != len(s.Preconditions) || strings.Contains(strings.Join(s.Now, " "),
+			"not now") {
 			t.Fatalf("%s: diff %q, now %q", c.remedy, s.Diff, s.Now)
 		}
 		p.Steps[0].Diff = strings.Replace(s.Diff, "@@ ", "@@ x", 1)

@@ -50,9 +50,9 @@ func diskFull(t *testing.T, a tried) string {
 }
 
 // kept is the journal as it is on disk.
-func kept(t *testing.T, r *rig, p *Plan) *Journal {
+func kept(t *testing.T, r *rig, p *Plan) *journal {
 	t.Helper()
-	j, err := OpenJournal(r.dir, p.ID, r.exec.Clock.Now)
+	j, err := openJournal(r.dir, p.ID, r.exec.Clock.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
-// Refused says that a step was not done, and why. Nothing was written for it.
+// Refused is the error of a step that was not done. Nothing was written for it.
 type Refused struct {
 	Step   string
 	Reason string
@@ -36,7 +36,7 @@ func (r *Refused) instead(format string, args ...any) *Refused {
 	return r
 }
 
-// RolledBack says that a repair failed and that everything it did was undone. The command line ends with 4.
+// RolledBack is the error of a repair that failed and was undone whole. The command ends with 4.
 type RolledBack struct {
 	Cause error
 	Steps []string // undone, in the order in which it was done
@@ -50,8 +50,8 @@ func (r *RolledBack) Error() string {
 // Unwrap returns the cause.
 func (r *RolledBack) Unwrap() error { return r.Cause }
 
-// NeedPerson says that a repair stopped and that a person has to decide. The
-// command line ends with 5.
+// NeedPerson is the error of a repair that stopped and for which a person has to decide. The
+// command ends with 5.
 type NeedPerson struct {
 	Cause error
 	Left  []string // what was done and stays, with the reason
@@ -76,10 +76,10 @@ func (n *NeedPerson) Unwrap() error { return n.Cause }
 
 // Exit codes of a repair, as DESIGN's list has them.
 const (
-	ExitNotChecked = 3
-	ExitRolledBack = 4
-	ExitNeedPerson = 5
-	ExitPartlyDone = 6
+	exitNotChecked = 3
+	exitRolledBack = 4
+	exitNeedPerson = 5
+	exitPartlyDone = 6
 )
 
 // ExitCode maps the outcome of a run that ended without an error to the exit code of
@@ -89,9 +89,9 @@ func (o *Outcome) ExitCode() int {
 	case Repaired, InProgress, Undone, NothingDone:
 		return 0
 	case PartlyDone:
-		return ExitPartlyDone
+		return exitPartlyDone
 	}
-	return ExitNotChecked
+	return exitNotChecked
 }
 
 // ExitCode maps an error of Apply, Resume or Undo to the exit code of the
@@ -105,9 +105,9 @@ func ExitCode(err error) int {
 	case err == nil:
 		return 0
 	case errors.As(err, &back):
-		return ExitRolledBack
+		return exitRolledBack
 	case errors.As(err, &person), errors.As(err, &refused), errors.As(err, &unsafe):
-		return ExitNeedPerson
+		return exitNeedPerson
 	}
 	return 1
 }

@@ -21,8 +21,7 @@ import (
 // ID in hexadecimal, as etcdctl prints it.
 
 // etcdctl runs etcdctl with the arguments in a pod of etcd that is ready, and returns what it
-// prints. An error says that it could not be run, or that it ended with one; what it printed
-// until then is returned, too.
+// prints. An error: it could not be run, or failed; what it printed until then is returned, too.
 type etcdctl func(ctx context.Context, args ...string) ([]byte, error)
 
 // memberClient reads and removes the members that etcd itself names.

@@ -15,8 +15,10 @@ var answers = map[string]string{
 		`{"ID":10276657743932975437,"name":"control0","peerURLs":["https://192.0.2.10:2380"],"clientURLs":["https://192.0.2.10:2379"]},` +
 		`{"ID":18249187646912138824,"name":"control2","peerURLs":["https://192.0.2.12:2380"],"clientURLs":["https://192.0.2.12:2379"]},` +
 		`{"ID":1,"name":"","peerURLs":["https://192.0.2.13:2380"],"isLearner":true}]}`,
-	"endpoint health": `[{"endpoint":"https://192.0.2.10:2379","health":true,"took":"1.5ms"},{"endpoint":"https://192.0.2.12:2379","health":false,"took":"10s","error":"context deadline exceeded"}]` + "\n",
-	"alarm list":      `{"header":{"cluster_id":14841639068965178418},"alarms":[{"memberID":10276657743932975437,"alarm":1}]}`,
+	"endpoint " +
+		"health": `[{"endpoint":"https://192.0.2.10:2379","health":true,"took":"1.5ms"},` +
+		`{"endpoint":"https://192.0.2.12:2379","health":false,"took":"10s","error":"context deadline exceeded"}]` + "\n",
+	"alarm list": `{"header":{"cluster_id":14841639068965178418},"alarms":[{"memberID":10276657743932975437,"alarm":1}]}`,
 }
 
 type etcdctlRuns struct {
@@ -69,7 +71,8 @@ func TestMembers(t *testing.T) {
 	if err := m.Delete(t.Context(), "fd", uid, version, false); !apierrors.IsNotFound(err) || removals() != 0 {
 		t.Errorf("no such member: %v, %d removed", err, removals())
 	}
-	if err := m.Delete(t.Context(), "fd422379fda50e48", uid, version, false); err != nil || runs.ran[len(runs.ran)-1] != "member remove fd422379fda50e48 --command-timeout=30s" {
+	if err := m.Delete(t.Context(), "fd422379fda50e48", uid, version,
+		false); err != nil || runs.ran[len(runs.ran)-1] != "member remove fd422379fda50e48 --command-timeout=30s" {
 		t.Errorf("removed: %v, %v", err, runs.ran)
 	}
 }

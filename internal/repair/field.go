@@ -20,7 +20,7 @@ func pointer(path ...string) string {
 	return b.String()
 }
 
-// fieldAt returns what lies at a JSON pointer. A path element "[type=X]" selects
+// fieldAt returns the value at a JSON pointer. A path element "[type=X]" selects
 // the first element of a list whose field type is X.
 func fieldAt(content any, ptr string) (any, bool) {
 	at := content
@@ -101,7 +101,7 @@ func isTrue(o Object, kind string) bool {
 }
 
 // digestFields digests the named fields of an object; nil content is an object
-// that is not there. Absent and null are the same: controllers drop empty fields.
+// that does not exist. Absent and null are the same: controllers drop empty fields.
 func digestFields(content map[string]any, fields []string) (string, error) {
 	if content == nil {
 		return digestBytes([]byte("absent")), nil
@@ -118,8 +118,8 @@ func digestFields(content map[string]any, fields []string) (string, error) {
 	return digestBytes(raw), nil
 }
 
-// digestible is a field's value as it is digested. An annotation that is there and empty is
-// another thing than none: metal3 asks only whether its annotations are there.
+// digestible is a field's value as it is digested. An empty annotation is not the same as
+// none: metal3 checks only whether its annotations exist.
 func digestible(ptr string, v any, there bool) any {
 	if text, ok := v.(string); ok && there && strings.HasPrefix(ptr, "/metadata/annotations/") {
 		return text
@@ -178,7 +178,7 @@ func shown(content map[string]any, fields []string) map[string]string {
 	return out
 }
 
-// reading makes the Reading of an object; content nil says that it is not there.
+// reading makes the Reading of an object; nil content is an object that does not exist.
 func reading(ref Ref, content map[string]any, fields ...string) (Reading, error) {
 	d, err := digestFields(content, fields)
 	if err != nil {

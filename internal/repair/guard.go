@@ -18,7 +18,7 @@ const (
 	OneAtATime     GuardName = "one-at-a-time"     // pool Subject rolls at most one machine at once
 	OthersAtRest   GuardName = "others-at-rest"    // no control-plane node but Subject is being changed
 	RenderExists   GuardName = "render-exists"     // MachineConfig Subject is in the cluster
-	MemberDead     GuardName = "etcd-member-dead"  // member Subject is unhealthy and its host away; all others are healthy and enough
+	MemberDead     GuardName = "etcd-member-dead"  // member Subject is unhealthy and its host is off; all others are healthy and enough
 	FreshBackup    GuardName = "etcd-backup"       // the backup that was named is whole and fresh
 	NoFurtherDrift GuardName = "no-applied-change" // step's held config and MachineConfig Subject differ in nothing that is applied
 )
@@ -35,7 +35,7 @@ type guardKind struct {
 	name GuardName
 	// look returns what it saw, or a *Refused; a read that fails is a refusal as well.
 	look func(ctx context.Context, e env, s Step, g Guard) (string, error)
-	// rights are what it reads, besides what every repair needs.
+	// rights are what it reads in addition to commonRights.
 	rights []Access
 }
 

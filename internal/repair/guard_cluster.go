@@ -8,7 +8,8 @@ import (
 
 func guardSameCluster(ctx context.Context, e env, _ Step, _ Guard) (string, error) {
 	if want := e.plan.Cluster.CA; want != "" && e.ca != want {
-		return "", refuse("this API server is verified with another CA (%s) than the plan's (%s): it is another cluster, or its CA was renewed", short(e.ca), short(want)).
+		return "", refuse("this API server is verified with another CA (%s) than the plan's (%s): it is another cluster, or its CA was renewed",
+			shortDigest(e.ca), shortDigest(want)).
 			instead("choose the kubeconfig context of the plan (%s at %s), or make a new plan", e.plan.Context, e.plan.Cluster.Server)
 	}
 	what := "cluster "
@@ -34,7 +35,7 @@ func (e env) identity(ctx context.Context) (Object, error) {
 	return e.read(ctx, clusterVersionRef())
 }
 
-func short(digest string) string {
+func shortDigest(digest string) string {
 	if len(digest) > 19 {
 		return digest[:19]
 	}

@@ -98,7 +98,7 @@ func guardNoFurtherDrift(ctx context.Context, e env, s Step, g Guard) (string, e
 	if err != nil {
 		return "", refuse("MachineConfig %s: %v", g.Subject, err)
 	}
-	diff, err := held.Diff(target)
+	diff, err := held.diff(target)
 	if err != nil {
 		return "", refuse("the configs cannot be compared: %v", err)
 	}

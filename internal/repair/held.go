@@ -22,7 +22,7 @@ import (
 const HeldPath = "/etc/mcs-machine-config-content.json"
 
 // HeldConfigs fetches the MachineConfig that a host holds. What it returns is
-// secret. An error that is fs.ErrNotExist says that this source has none for
+// secret. An error that is fs.ErrNotExist means that this source has none for
 // the host.
 type HeldConfigs interface {
 	Fetch(ctx context.Context, host string) (io.ReadCloser, error)

@@ -123,7 +123,7 @@ func TestAlign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := content.Content()
+	other, err := content.content()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ type History struct {
 	Plan    *Plan // nil where the plan's copy could not be read
 	ID      string
 	Records []Record
-	Broken  error // why the journal or the plan's copy could not be read; nil: they could
+	Broken  error // why the journal or the plan's copy could not be read; nil: they were read
 }
 
 // Histories returns all journals below a state directory, oldest first. One that
@@ -53,9 +53,9 @@ func historyOf(plans *os.Root, id string) History {
 	if err == nil {
 		h.Records, _, err = statedir.ParseLog(raw, inOrder)
 	}
-	plan, planErr := keptPlan(dir)
+	plan, planErr := storedPlan(dir)
 	if errors.Is(planErr, fs.ErrNotExist) {
-		planErr = nil // killed before it was kept
+		planErr = nil // killed before it was stored
 	}
 	h.Plan = plan
 	if err := errors.Join(err, planErr, dir.Close()); err != nil {
@@ -64,8 +64,8 @@ func historyOf(plans *os.Root, id string) History {
 	return h
 }
 
-// keptPlan reads the copy of a plan in addition to its journal.
-func keptPlan(dir *os.Root) (*Plan, error) {
+// storedPlan reads the copy of a plan that lies next to its journal.
+func storedPlan(dir *os.Root) (*Plan, error) {
 	raw, err := statedir.Read(dir, planFile, maxPlan)
 	if err != nil {
 		return nil, fmt.Errorf("read plan: %w", err)

@@ -13,7 +13,8 @@ import (
 func (r *rig) updateBegins() {
 	if ref := inHosted(hostedClusterRef("guest")); r.objects[keyOf(ref)] != nil {
 		r.edit(ref, "x", func(o Object) {
-			o["status"].(map[string]any)["version"] = map[string]any{"history": []any{map[string]any{"state": "Partial", "version": "4.20.9"}, map[string]any{"state": "Completed", "version": "4.20.4"}}}
+			o["status"].(map[string]any)["version"] = map[string]any{"history": []any{map[string]any{"state": "Partial", "version": "4.20.9"},
+				map[string]any{"state": "Completed", "version": "4.20.4"}}}
 		})
 		return
 	}

@@ -15,7 +15,7 @@ type RecordKind string
 
 // The kinds of record.
 const (
-	Began      RecordKind = "began"       // the plan was taken on; holds its digest
+	Began      RecordKind = "began"       // the plan was begun; holds its digest
 	Intent     RecordKind = "intent"      // a write is about to be made
 	Result     RecordKind = "result"      // the write was made, or found made
 	Abandoned  RecordKind = "abandoned"   // the write of the intent was not made and will not be
@@ -24,7 +24,7 @@ const (
 	UndoIntent RecordKind = "undo-intent" // the inverse is about to be written
 	UndoResult RecordKind = "undo-result" // the inverse was written, or found written
 	Finished   RecordKind = "finished"    // all steps are done, or all that can be are undone
-	Checked    RecordKind = "checked"     // the whole diagnosis was regenerated; holds what it shows
+	Checked    RecordKind = "checked"     // the whole diagnosis was run again; holds what it shows
 )
 
 // Record is one line of the journal. It holds no secret.
@@ -54,9 +54,9 @@ type Write struct {
 	Inverse  string   `json:"inverse"`         // in words
 }
 
-// Journal is the append-only record of one plan's run on disk. One process at a
+// journal is the append-only record of one plan's run on disk. One process at a
 // time holds it.
-type Journal struct {
+type journal struct {
 	path string   // for errors
 	dir  *os.Root // the plan's directory
 	log  *statedir.Log[Record]
@@ -70,10 +70,10 @@ const (
 	planFile    = "plan.yaml"
 )
 
-// OpenJournal opens or makes the journal of a plan below the state directory
+// openJournal opens or makes the journal of a plan below the state directory
 // and locks it. A last line that was cut by a crash is dropped: what it would
 // have recorded did not happen yet (an intent) or can be seen (a result).
-func OpenJournal(stateDir, plan string, now func() time.Time) (*Journal, error) {
+func openJournal(stateDir, plan string, now func() time.Time) (*journal, error) {
 	if !planID.MatchString(plan) {
 		return nil, fmt.Errorf("open journal: %q is not a plan id", plan)
 	}
@@ -86,7 +86,7 @@ func OpenJournal(stateDir, plan string, now func() time.Time) (*Journal, error) 
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal %s: %w", path, err), dir.Close())
 	}
-	return &Journal{path: path, dir: dir, log: log, now: now}, nil
+	return &journal{path: path, dir: dir, log: log, now: now}, nil
 }
 
 // inOrder refuses a journal of which lines are missing.
@@ -98,7 +98,7 @@ func inOrder(i int, r Record) error {
 }
 
 // Append writes a record durably.
-func (j *Journal) Append(r Record) error {
+func (j *journal) Append(r Record) error {
 	r.Seq, r.Time = j.log.Len()+1, j.now().UTC()
 	if err := j.log.Append(r); err != nil {
 		return fmt.Errorf("write journal %s: %w", j.path, err)
@@ -107,13 +107,13 @@ func (j *Journal) Append(r Record) error {
 }
 
 // Close releases the journal.
-func (j *Journal) Close() error { return errors.Join(j.log.Close(), j.dir.Close()) }
+func (j *journal) Close() error { return errors.Join(j.log.Close(), j.dir.Close()) }
 
 // Records returns what was written so far.
-func (j *Journal) Records() []Record { return j.log.Records() }
+func (j *journal) Records() []Record { return j.log.Records() }
 
 // began returns the digest of the plan that the journal belongs to, "" at first.
-func (j *Journal) began() string {
+func (j *journal) began() string {
 	for _, r := range j.Records() {
 		if r.Kind == Began {
 			return r.Plan
@@ -124,14 +124,14 @@ func (j *Journal) began() string {
 
 // stepState is how far a step came, by the journal alone.
 type stepState struct {
-	intent *Record // the last intent, with its write
-	result *Record // its result
-	done   bool
-	undoI  *Record // the undo's intent
-	undone bool
+	intent     *Record // the last intent, with its write
+	result     *Record // its result
+	done       bool
+	undoIntent *Record // the undo's intent
+	undone     bool
 }
 
-func (j *Journal) step(id string) stepState { return stateOf(j.Records(), id) }
+func (j *journal) step(id string) stepState { return stateOf(j.Records(), id) }
 
 func stateOf(records []Record, id string) stepState {
 	var s stepState
@@ -150,7 +150,7 @@ func stateOf(records []Record, id string) stepState {
 		case Done:
 			s.done = true
 		case UndoIntent:
-			s.undoI = r
+			s.undoIntent = r
 		case UndoResult:
 			s.undone = true
 		}
@@ -159,7 +159,7 @@ func stateOf(records []Record, id string) stepState {
 }
 
 // open reports whether an intent has no result: its write may have been made.
-func (j *Journal) open() bool {
+func (j *journal) open() bool {
 	for _, r := range j.Records() {
 		if st := j.step(r.Step); r.Kind == Intent && st.intent != nil && st.result == nil {
 			return true
@@ -168,5 +168,5 @@ func (j *Journal) open() bool {
 	return false
 }
 
-// acted reports whether the step's write stands.
+// acted reports whether the step's write was made and not undone.
 func (s stepState) acted() bool { return s.intent != nil && s.result != nil && !s.undone }

@@ -123,8 +123,7 @@ func guarded(content Object, ops ...op) ([]byte, error) {
 	return raw, nil
 }
 
-// lastManager names who last wrote one of the fields, as far as managedFields
-// tell: the newest manager whose fieldsV1 holds the first one or two steps of a
+// lastManager names who last wrote one of the fields, by managedFields: the newest manager whose fieldsV1 holds the first one or two steps of a
 // field's path.
 func lastManager(content Object, fields []string) string {
 	entries, _ := fieldAt(content, "/metadata/managedFields")

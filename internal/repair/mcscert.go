@@ -79,7 +79,8 @@ func (p pair) checkServer(names []string, bundle string, now time.Time) error {
 			between.AddCert(one)
 		}
 	}
-	if _, err := leaf.Verify(x509.VerifyOptions{Roots: roots, Intermediates: between, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}); err != nil {
+	if _, err := leaf.Verify(x509.VerifyOptions{Roots: roots, Intermediates: between, CurrentTime: now,
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}); err != nil {
 		return fmt.Errorf("it is not accepted with the authority of the pointers: %w", err)
 	}
 	for _, n := range names {
@@ -119,14 +120,14 @@ func newCA(newKey func() (*rsa.PrivateKey, error), now time.Time) (pair, error) 
 func (p pair) issue(newKey func() (*rsa.PrivateKey, error), names []string, now time.Time) (pair, error) {
 	c, err := tls.X509KeyPair([]byte(p.cert), []byte(p.key))
 	if err != nil {
-		return pair{}, errors.New("the authority and its key are not a pair")
+		return pair{}, errors.New("the CA and its key are not a pair")
 	}
 	ca, err := x509.ParseCertificate(c.Certificate[0])
 	switch {
 	case err != nil:
-		return pair{}, errors.New("the authority cannot be parsed")
+		return pair{}, errors.New("the CA cannot be parsed")
 	case !ca.IsCA || now.Before(ca.NotBefore) || now.After(ca.NotAfter):
-		return pair{}, errors.New("the authority is none, or is not valid now")
+		return pair{}, errors.New("the CA certificate is missing or not valid now")
 	}
 	key, err := newKey()
 	if err != nil {
@@ -138,7 +139,8 @@ func (p pair) issue(newKey func() (*rsa.PrivateKey, error), names []string, now 
 	}
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: names[0]}, NotBefore: now.Add(-time.Second), NotAfter: end, DNSNames: names, AuthorityKeyId: ca.SubjectKeyId,
-		KeyUsage: x509.KeyUsageKeyEncipherment | x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageKeyEncipherment | x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		BasicConstraintsValid: true,
 	}
 	for _, n := range names {
 		if ip := net.ParseIP(n); ip != nil {

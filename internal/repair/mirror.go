@@ -49,8 +49,8 @@ func (m ConfigMapMirror) Keep(ctx context.Context, p *Plan, encoded []byte, reco
 
 // mirrorOf is the namespace of the copy. A must-gather collects the ConfigMaps of the
 // machine-config-operator's namespace, so that a later diagnosis knows what was done
-// (openshift/machine-config-operator:manifests relatedObjects). Of a hosted cluster that of its HostedCluster, which a
-// dump of it collects (openshift/hypershift: cmd/cluster/core/dump.go).
+// (openshift/machine-config-operator:manifests relatedObjects). Of a hosted
+// cluster it is the namespace of its HostedCluster, which a dump collects (openshift/hypershift: cmd/cluster/core/dump.go).
 func mirrorOf(p *Plan) string {
 	if namespace, _ := p.Cluster.hosted(); namespace != "" {
 		return namespace

@@ -11,7 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// State is what may be said of the cluster after a run of a plan.
+// State is the state of the cluster after a run of a plan.
 type State string
 
 // The states. Only a plan whose steps are all done can be Repaired, and only where
@@ -72,7 +72,7 @@ const (
 	endPartly   ended = "partly"
 )
 
-// compare judges the cluster after a run. known tells which faults were evaluated.
+// compare judges the cluster after a run. known reports which faults were evaluated.
 func compare(p *Plan, end ended, d *diagnosis.Diagnosis, known func(string) bool) Outcome {
 	o := Outcome{Verdict: string(d.Verdict.Class)}
 	if d.Verdict.Reason != "" {
@@ -95,7 +95,7 @@ func compare(p *Plan, end ended, d *diagnosis.Diagnosis, known func(string) bool
 	return o
 }
 
-// ofPlan looks for what the plan is for.
+// ofPlan finds what the plan is for among the findings.
 func (o *Outcome) ofPlan(p *Plan, d *diagnosis.Diagnosis, known func(string) bool) {
 	findings := map[fault.Key]diagnosis.Finding{}
 	unlisted := map[string]diagnosis.Finding{} // by fault: its subjects could not be listed
@@ -127,7 +127,7 @@ func (o *Outcome) ofPlan(p *Plan, d *diagnosis.Diagnosis, known func(string) boo
 	}
 }
 
-// wanted are the faults that must be gone. The root is one whatever the plan says.
+// wanted are the faults that must be absent. The root is one of them, whatever the plan says.
 func wanted(p *Plan) []fault.Key {
 	list := slices.Clone(p.Before.For)
 	if !slices.Contains(list, p.Root) {
@@ -136,8 +136,8 @@ func wanted(p *Plan) []fault.Key {
 	return list
 }
 
-// besides looks for errors that are new, and for what the plan was never for. Where
-// nothing is repaired, further effects of what was there before are not new.
+// besides finds the errors that are new, and those that the plan was never for. Where
+// nothing is repaired, further effects of what was present before are not new.
 func (o *Outcome) besides(p *Plan, end ended, d *diagnosis.Diagnosis) {
 	ours, others := set(wanted(p)), set(p.Before.Others, p.Before.Also)
 	alone := map[fault.Key]bool{} // roots, and what has no known cause
@@ -168,7 +168,7 @@ func (o *Outcome) besides(p *Plan, end ended, d *diagnosis.Diagnosis) {
 	}
 }
 
-// hosts looks at the hosts that the plan's steps are about: each must have joined.
+// hosts checks the hosts that the plan's steps wait for: each must have joined.
 func (o *Outcome) hosts(p *Plan, d *diagnosis.Diagnosis) {
 	for _, s := range p.Steps {
 		if a, _ := actionOf(s.Action); !a.joins {
@@ -192,12 +192,12 @@ func (o *Outcome) hosts(p *Plan, d *diagnosis.Diagnosis) {
 	}
 }
 
-// decide names the state. What is unknown is never taken for fine.
+// decide sets the state. Unknown is never fine.
 func (o *Outcome) decide(end ended, d *diagnosis.Diagnosis) {
 	blind := len(o.Unknown)+len(o.Unread) > 0
 	switch {
 	case blind:
-		o.Reason = strings.Join(few(slices.Concat(o.Unread, texts(o.Unknown))), "; ")
+		o.Reason = strings.Join(firstFive(slices.Concat(o.Unread, texts(o.Unknown))), "; ")
 	case end == endPartly:
 		o.Reason = "not all steps are done"
 	case end == endUndone:
@@ -261,7 +261,7 @@ func texts(list []Seen) []string {
 	return out
 }
 
-// Headline says the state in a few words, for a heading.
+// Headline is the state in a few words, for a heading.
 func (o Outcome) Headline() string {
 	switch o.State {
 	case Repaired:
@@ -287,8 +287,8 @@ func (o Outcome) Headline() string {
 	return "could not check"
 }
 
-// few keeps the first of many, for one line.
-func few(list []string) []string {
+// firstFive keeps the first five of many, for one line.
+func firstFive(list []string) []string {
 	const most = 5
 	if len(list) <= most {
 		return list
@@ -296,7 +296,7 @@ func few(list []string) []string {
 	return append(list[:most:most], fmt.Sprintf("and %d more", len(list)-most))
 }
 
-// String says the outcome on one line, as the history shows it.
+// String renders the outcome on one line, as the history shows it.
 func (o Outcome) String() string {
 	var parts []string
 	add := func(what string, list []string) {
@@ -313,7 +313,7 @@ func (o Outcome) String() string {
 			}
 			out = append(out, fmt.Sprintf("%s at %s", s.Fault, s.Subject))
 		}
-		return few(out)
+		return firstFive(out)
 	}
 	head := o.Headline()
 	switch o.State {

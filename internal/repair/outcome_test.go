@@ -51,7 +51,8 @@ func TestCompare(t *testing.T) {
 		{"a root that the plan is not for", endFinished, func(d *diagnosis.Diagnosis) {
 			d.Findings, d.Roots = append(d.Findings, present(other)), []diagnosis.Root{{Cases: []diagnosis.Case{{Key: other}}}}
 		}, Repaired, "repaired, not part of this plan, still present: node-not-ready at host/w7"},
-		{"a new error", endFinished, func(d *diagnosis.Diagnosis) { d.Findings = append(d.Findings, present(fresh)) }, PartlyDone, "partly done, new: disk-full at host/w8"},
+		{"a new error", endFinished, func(d *diagnosis.Diagnosis) { d.Findings = append(d.Findings, present(fresh)) }, PartlyDone,
+			"partly done, new: disk-full at host/w8"},
 		{"a new warning", endFinished, func(d *diagnosis.Diagnosis) {
 			f := present(fresh)
 			f.Severity = fault.Warning
@@ -76,7 +77,8 @@ func TestCompare(t *testing.T) {
 		{"nodes were not read whole", endFinished, func(d *diagnosis.Diagnosis) {
 			d.Coverage = []evidence.Coverage{{Need: evidence.Nodes.String(), State: evidence.Missing, Why: evidence.Forbidden, Reason: "forbidden"}}
 		}, NotChecked, "could not check: not all nodes were read: forbidden"},
-		{"its condition holds and is expected", endFinished, func(d *diagnosis.Diagnosis) { d.Findings[0] = waiting }, InProgress, "in progress (expected until 2026-05-01T04:00:00Z)"},
+		{"its condition holds and is expected", endFinished, func(d *diagnosis.Diagnosis) { d.Findings[0] = waiting }, InProgress,
+			"in progress (expected until 2026-05-01T04:00:00Z)"},
 		{"the cluster settles", endFinished, func(d *diagnosis.Diagnosis) {
 			d.Verdict = diagnosis.Verdict{Class: diagnosis.Settling, Until: until}
 		}, InProgress, "expected until 2026-05-01T04:00:00Z"},
@@ -86,7 +88,8 @@ func TestCompare(t *testing.T) {
 		{"its host is unknown", endFinished, func(d *diagnosis.Diagnosis) {
 			d.Hosts = []diagnosis.HostState{{Name: "control0", Stage: fault.EtcdMember, State: diagnosis.StageUnknown}}
 		}, NotChecked, "host control0: etcd-member is unknown"},
-		{"another cluster", endFinished, func(d *diagnosis.Diagnosis) { d.Cluster.ID = "another" }, NotChecked, "this is cluster another, the plan is for the-cluster"},
+		{"another cluster", endFinished, func(d *diagnosis.Diagnosis) { d.Cluster.ID = "another" }, NotChecked,
+			"this is cluster another, the plan is for the-cluster"},
 		{"no cluster id", endFinished, func(d *diagnosis.Diagnosis) { d.Cluster.ID = "" }, NotChecked, "the cluster's id could not be read"},
 		{"steps are left, nothing is present", endPartly, func(*diagnosis.Diagnosis) {}, PartlyDone, "not all steps are done"},
 		{"undone", endUndone, func(d *diagnosis.Diagnosis) { d.Findings[0] = present(rootFault) }, Undone, "undone (rolled back), still present: bootstrap-desync"},
@@ -100,7 +103,8 @@ func TestCompare(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			d := &diagnosis.Diagnosis{Cluster: diagnosis.ClusterInfo{ID: "the-cluster"}, Verdict: diagnosis.Verdict{Class: diagnosis.Healthy}, Findings: append([]diagnosis.Finding(nil), gone...)}
+			d := &diagnosis.Diagnosis{Cluster: diagnosis.ClusterInfo{ID: "the-cluster"}, Verdict: diagnosis.Verdict{Class: diagnosis.Healthy},
+				Findings: append([]diagnosis.Finding(nil), gone...)}
 			tt.change(d)
 			o := compare(plan, tt.end, d, inCatalog)
 			if o.State != tt.want || !strings.Contains(o.String(), tt.says) {
@@ -240,7 +244,7 @@ func TestRecheckAlways(t *testing.T) {
 		p := r.plan(t)
 		r.diagnosed = func(*diagnosis.Diagnosis) (*diagnosis.Diagnosis, error) { return nil, errors.New("connection refused") }
 		o, err := r.exec.Apply(t.Context(), p)
-		if err != nil || o.State != NotChecked || o.ExitCode() != ExitNotChecked || !strings.Contains(last(t, r, p).String(), "connection refused") {
+		if err != nil || o.State != NotChecked || o.ExitCode() != exitNotChecked || !strings.Contains(last(t, r, p).String(), "connection refused") {
 			t.Errorf("%v, %v", o, err)
 		}
 		r.diagnosed = nil
@@ -267,7 +271,7 @@ func TestRecheckAlways(t *testing.T) {
 		p := r.plan(t)
 		r.put(etcdRef(), etcdObject("1 of 3 members are available"))
 		o, err := r.exec.Apply(t.Context(), p)
-		if ExitCode(err) != ExitNeedPerson || o == nil || o.State != NothingDone || last(t, r, p).State != NothingDone {
+		if ExitCode(err) != exitNeedPerson || o == nil || o.State != NothingDone || last(t, r, p).State != NothingDone {
 			t.Errorf("Apply: %v, %v", o, err)
 		}
 	})

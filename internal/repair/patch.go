@@ -52,8 +52,8 @@ func (w Write) recognized() []string {
 	return w.Fields
 }
 
-// recognizedBy makes a write known by some of its fields only: the others are taken away by
-// a controller, or may not be digested because they are secret.
+// recognizedBy makes a write known by some of its fields only: a controller removes the others,
+// or they may not be digested because they are secret.
 func (a *act) recognizedBy(content Object, set map[string]any, fields ...string) (err error) {
 	a.Known = fields
 	if a.Before, err = digestFields(content, fields); err != nil {

@@ -15,7 +15,7 @@ import (
 // APIVersion and Kind of a plan on file.
 const (
 	APIVersion = "rollcall.dev/v1alpha1"
-	PlanKind   = "RepairPlan"
+	planKind   = "RepairPlan"
 )
 
 // Plan is a repair as data. It is saved, reviewed and applied as saved.
@@ -30,7 +30,7 @@ type Plan struct {
 	Title      string    `json:"title"`
 	Before     Before    `json:"before,omitzero"`
 	Steps      []Step    `json:"steps"`
-	// Open says what the plan does not contain and what would supply it.
+	// Open is what the plan does not contain, and what would supply it.
 	Open []string `json:"open,omitempty"`
 	// Notes are what a reader is to know that is no step.
 	Notes []string `json:"notes,omitempty"`
@@ -63,8 +63,8 @@ const (
 	Advice      Grade = "advice"
 )
 
-// Grades lists the grades, best first.
-func Grades() []Grade { return []Grade{ProvedInLab, Simulated, Advice} }
+// grades lists the grades, best first.
+func grades() []Grade { return []Grade{ProvedInLab, Simulated, Advice} }
 
 // ActionName names what a step does: one of actions.
 type ActionName string
@@ -84,7 +84,7 @@ type Step struct {
 	Args          Args        `json:"args,omitzero"`  // what the action needs to know
 	Preconditions []Guard     `json:"preconditions,omitempty"`
 	Reads         []Reading   `json:"reads,omitempty"`
-	PreImage      string      `json:"preImage,omitempty"` // where the pre-image will lie; its digest stands in the journal
+	PreImage      string      `json:"preImage,omitempty"` // what the pre-image is; its digest is in the journal
 	Inverse       string      `json:"inverse"`            // how it is undone, or why it cannot be
 	While         []fault.Key `json:"while,omitempty"`    // one of these must still be present when the step acts
 	Expect        Expect      `json:"expect"`
@@ -107,7 +107,7 @@ type Args struct {
 	NotBefore time.Time `json:"notBefore,omitzero"`
 	Boot      string    `json:"boot,omitempty"`
 	Members   int       `json:"members,omitempty"`  // etcd members that must be healthy
-	Content   string    `json:"content,omitempty"`  // digest of what lies in the store
+	Content   string    `json:"content,omitempty"`  // digest of what is in the store
 	From      string    `json:"from,omitempty"`     // where the content came from
 	Remedy    string    `json:"remedy,omitempty"`   // which change of fields
 	Object    string    `json:"object,omitempty"`   // name of the object that is changed
@@ -167,8 +167,8 @@ func (p *Plan) eachStep(check func(Step) error) error {
 func (p *Plan) checkForm() error {
 	var wrong []error
 	fail := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
-	if p.APIVersion != APIVersion || p.Kind != PlanKind {
-		fail("it is %s %s, want %s %s", p.APIVersion, p.Kind, APIVersion, PlanKind)
+	if p.APIVersion != APIVersion || p.Kind != planKind {
+		fail("it is %s %s, want %s %s", p.APIVersion, p.Kind, APIVersion, planKind)
 	}
 	if !planID.MatchString(p.ID) {
 		fail("id %q: want lower case letters, digits and dashes, at most 63", p.ID)
@@ -201,7 +201,7 @@ func (p *Plan) checkForm() error {
 		if !slices.Contains(fault.Risks(), s.Risk) {
 			fail("step %s: there is no risk %q", s.ID, s.Risk)
 		}
-		if !slices.Contains(Grades(), s.Proof) {
+		if !slices.Contains(grades(), s.Proof) {
 			fail("step %s: there is no proof grade %q", s.ID, s.Proof)
 		}
 		if s.Deadline.Duration <= 0 {

@@ -20,8 +20,8 @@ import (
 
 // A plan on file is bound to its digest, byte by byte: what `fix plan` saved is known
 // by the digests that it keeps in the state directory, any other content only by a
-// digest that a person names. In addition to that the file must say exactly what is read from
-// it, so that nothing which a reader sees is ignored.
+// digest that a person names. The file must also contain exactly what is read from it, so that
+// nothing that a reader sees is ignored.
 
 // maxPlan bounds a plan on file; the bound is far above any real one.
 const maxPlan = 4 << 20
@@ -113,7 +113,7 @@ func (r *run) reviewed() error {
 	return err
 }
 
-// changedSince says what differs from the plan of that name that was made here.
+// changedSince describes what differs from the plan of that name that was made here.
 func (r *run) changedSince() string {
 	var made *Plan
 	_, err := plansMade(r.StateDir).find(func(raw []byte) bool {
@@ -166,11 +166,11 @@ func LoadFrom(in io.Reader) (*Plan, error) {
 	if len(raw) > maxPlan {
 		return nil, fmt.Errorf("more than %d bytes", maxPlan)
 	}
-	return Decode(raw)
+	return decodePlan(raw)
 }
 
-// Decode parses a plan and checks it whole.
-func Decode(raw []byte) (*Plan, error) {
+// decodePlan parses a plan and checks it whole.
+func decodePlan(raw []byte) (*Plan, error) {
 	p, err := parsePlan(raw)
 	if err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func Decode(raw []byte) (*Plan, error) {
 	return p, nil
 }
 
-// parsePlan parses a plan and refuses a file that says anything else, or more, than
+// parsePlan parses a plan and refuses a file that contains anything else, or more, than
 // what is read from it.
 func parsePlan(raw []byte) (*Plan, error) {
 	if err := plainDocument(raw); err != nil {
@@ -212,7 +212,7 @@ func parsePlan(raw []byte) (*Plan, error) {
 	return &p, nil
 }
 
-// plainDocument refuses what a reader of the file may take for something else than a
+// plainDocument refuses what a reader of the file may understand differently than a
 // parser does: a second document, aliases, anchors, tags of its own.
 func plainDocument(raw []byte) error {
 	d := yamlnode.NewDecoder(bytes.NewReader(raw))

@@ -91,7 +91,7 @@ func TestEveryLeaf(t *testing.T) {
 			}
 			raw, err := p.EncodeAs(ext)
 			ok(t, err)
-			if _, err := Decode(raw); err != nil {
+			if _, err := decodePlan(raw); err != nil {
 				t.Fatalf("the plan itself: %v", err)
 			}
 			whole, err := p.tree()
@@ -128,7 +128,7 @@ func TestEveryLeaf(t *testing.T) {
 // reports whether the file was good but for its digest.
 func (r *rig) refusesFile(t *testing.T, what string, text []byte) (byDigest bool) {
 	t.Helper()
-	p, err := Decode(text)
+	p, err := decodePlan(text)
 	if err == nil {
 		byDigest = true
 		_, err = r.exec.Apply(t.Context(), p)
@@ -166,14 +166,14 @@ func TestOtherForm(t *testing.T) {
 		if tt.text == text || tt.text == string(asJSON) {
 			t.Fatalf("%s changes nothing", name)
 		}
-		if _, err := Decode([]byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := decodePlan([]byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v, want %q", name, err, tt.want)
 		}
 	}
 	for name, text := range map[string]string{
 		"a comment": "# only read this\n" + text, "a blank line": text + "\n", "as JSON, made elsewhere": string(asJSON),
 	} {
-		q, err := Decode([]byte(text))
+		q, err := decodePlan([]byte(text))
 		ok(t, err)
 		_, err = r.exec.Apply(t.Context(), q)
 		var refused *Refused
@@ -181,7 +181,7 @@ func TestOtherForm(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	q, err := Decode(append([]byte("# read by two\n"), raw...))
+	q, err := decodePlan(append([]byte("# read by two\n"), raw...))
 	ok(t, err)
 	r.reviewed(t, q)
 	if o, err := r.exec.Apply(t.Context(), q); err != nil || o.State != Repaired {

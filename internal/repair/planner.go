@@ -51,14 +51,14 @@ type Ask struct {
 	From      string // the archive that is read instead of a cluster; the plan is not applicable
 }
 
-// ErrNothingToDo says that no remedy of the root is something to be done.
+// ErrNothingToDo is the error of a root for which no step can be planned.
 var ErrNothingToDo = errors.New("there is nothing to repair")
 
 // Plan turns a root and its remedies into ordered steps
 // (the order is that of docs/repair.md: unblock, join, quorum, then the nodes).
 func (p *Planner) Plan(ctx context.Context, ask Ask) (*Plan, error) {
 	d := &draft{Planner: p, ask: ask, plan: &Plan{
-		APIVersion: APIVersion, Kind: PlanKind, Created: p.Clock.Now().UTC().Truncate(time.Second),
+		APIVersion: APIVersion, Kind: planKind, Created: p.Clock.Now().UTC().Truncate(time.Second),
 		Cluster: ask.Cluster, Context: ask.Context, Root: ask.Root,
 	}}
 	if err := d.collect(); err != nil {
@@ -196,8 +196,8 @@ func (d *draft) isPresent(k fault.Key) bool {
 	}) || k == d.root.Key
 }
 
-// poolOf: a host's role names the pool that serves it. A request only claims a
-// host, so there the host that a person named decides.
+// poolOf returns the pool of a subject, "" where it is not known: that of the host's role. A request
+// only claims a host, so there the host that a person named decides.
 func (d *draft) poolOf(s fault.Subject) string {
 	names := []string{}
 	switch s.Kind {
@@ -224,8 +224,8 @@ func poolOfRole(role string) string {
 	return role
 }
 
-// hosts returns the pool's expected hosts, each name once and with the stage
-// that came furthest: one machine may be known by objects that nothing links.
+// hosts returns the pool's expected hosts, each name once and with its latest stage:
+// one machine may be known by objects that nothing links.
 func (d *draft) hosts() []diagnosis.HostState {
 	var out []diagnosis.HostState
 	for _, h := range d.ask.Diagnosis.Hosts {
@@ -244,7 +244,7 @@ func (d *draft) hosts() []diagnosis.HostState {
 }
 
 // toJoin returns the pool's hosts that have not passed the stage registered, and
-// those that only a person's word makes expected.
+// those that only --expect makes expected.
 func (d *draft) toJoin() []diagnosis.HostState {
 	limit := slices.Index(fault.Stages(), fault.Registered)
 	var out []diagnosis.HostState

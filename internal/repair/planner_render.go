@@ -79,7 +79,7 @@ func (d *draft) renderOne(ctx context.Context, config string, nodes []string) er
 	if err != nil {
 		return fmt.Errorf("read MachineConfig %s: %w", target, err)
 	}
-	diff, err := held.Diff(other)
+	diff, err := held.diff(other)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (d *draft) renderOne(ctx context.Context, config string, nodes []string) er
 }
 
 // fetch gets and validates the missing config from one of the hosts that name it.
-func (d *draft) fetch(ctx context.Context, config string, nodes []string) (*Config, string, string, error) {
+func (d *draft) fetch(ctx context.Context, config string, nodes []string) (*machineConfig, string, string, error) {
 	want, err := expected(ctx, d.API, d.pool, config)
 	if err != nil {
 		return nil, "", "", err
@@ -113,13 +113,13 @@ func (d *draft) fetch(ctx context.Context, config string, nodes []string) (*Conf
 		}
 		held, err := parseConfig(raw)
 		if err == nil {
-			err = held.Validate(want)
+			err = held.validate(want)
 		}
 		if err != nil {
 			unfit = append(unfit, fmt.Errorf("use %s of %s: %w", HeldPath, host, err))
 			continue
 		}
-		content, err := held.Content()
+		content, err := held.content()
 		if err != nil {
 			return nil, "", "", fmt.Errorf("encode held config of %s: %w", host, err)
 		}

@@ -37,7 +37,8 @@ func putRig(t *testing.T, remedy string) *changeRig {
 	if remedy == mcsCertificate {
 		r.c.broken = func(Object) bool { return r.objects[keyOf(leaf)] == nil }
 		r.put(infrastructureRef(), Object{"apiVersion": "config.openshift.io/v1", "kind": "Infrastructure", "status": map[string]any{
-			"apiServerInternalURI": "https://api-int.c.example.com:6443", "platformStatus": map[string]any{"baremetal": map[string]any{"apiServerInternalIPs": []any{"192.0.2.5"}}}}})
+			"apiServerInternalURI": "https://api-int.c.example.com:6443",
+			"platformStatus":       map[string]any{"baremetal": map[string]any{"apiServerInternalIPs": []any{"192.0.2.5"}}}}})
 	}
 	r.exec.Clock = follower{r, func() {
 		r.mu.Lock()
@@ -49,7 +50,8 @@ func putRig(t *testing.T, remedy string) *changeRig {
 			pass, _ := base64.StdEncoding.DecodeString(stringAt(s, "data", "password"))
 			if string(pass) == bmcPassword {
 				r.edit(host, "metal3", func(o Object) {
-					o["status"] = map[string]any{"provisioning": map[string]any{"state": "available"}, "goodCredentials": map[string]any{"credentialsVersion": stringAt(s, "metadata", "resourceVersion")}}
+					o["status"] = map[string]any{"provisioning": map[string]any{"state": "available"},
+						"goodCredentials": map[string]any{"credentialsVersion": stringAt(s, "metadata", "resourceVersion")}}
 				})
 			}
 		}
@@ -129,7 +131,8 @@ func (r *changeRig) withAuthority(t *testing.T) pair {
 func (r *changeRig) trusts(t *testing.T, ca pair) {
 	t.Helper()
 	r.put(secretRef(mcoNamespace, mcsCA), newContent(t, "secrets", map[string]string{"tls.crt": ca.cert, "tls.key": ca.key}))
-	r.put(Ref{Version: "v1", Resource: "configmaps", Namespace: mcoNamespace, Name: mcsCA}, newContent(t, "configmaps", map[string]string{"ca-bundle.crt": ca.cert}))
+	r.put(Ref{Version: "v1", Resource: "configmaps", Namespace: mcoNamespace, Name: mcsCA}, newContent(t, "configmaps",
+		map[string]string{"ca-bundle.crt": ca.cert}))
 }
 
 func newContent(t *testing.T, resource string, data map[string]string) Object {
@@ -146,7 +149,8 @@ var (
 func (r *changeRig) leaks(t *testing.T) (found []string) {
 	t.Helper()
 	look := func(where, text string) {
-		for _, s := range []string{bmcPassword, base64.StdEncoding.EncodeToString([]byte(bmcPassword)), "RSA PRIVATE KEY", base64.StdEncoding.EncodeToString([]byte("-----BEGIN RSA PRIVATE"))[:20]} {
+		for _, s := range []string{bmcPassword, base64.StdEncoding.EncodeToString([]byte(bmcPassword)), "RSA PRIVATE KEY",
+			base64.StdEncoding.EncodeToString([]byte("-----BEGIN RSA PRIVATE"))[:20]} {
 			if strings.Contains(text, s) {
 				found = append(found, where)
 			}
@@ -234,18 +238,22 @@ func TestServerCertificate(t *testing.T) {
 	}
 	other.trusts(t, stranger)
 	kept := []byte(fmt.Sprintf("kind: Secret\ndata: {tls.crt: %s, tls.key: %s}\n", stringAt(made, "data", "tls.crt"), stringAt(made, "data", "tls.key")))
-	if _, err := other.putPlan(t, Ask{MCS: CertificateAsk{Kept: kept}}); !errors.Is(err, ErrNothingToDo) || !strings.Contains(err.Error(), "not accepted with the authority") {
+	if _, err := other.putPlan(t, Ask{MCS: CertificateAsk{Kept: kept}}); !errors.Is(err, ErrNothingToDo) || !strings.Contains(err.Error(),
+		"not accepted with the authority") {
 		t.Errorf("a copy of another authority: %v", err)
 	}
 	none := putRig(t, mcsCertificate)
-	none.put(Ref{Version: "v1", Resource: "configmaps", Namespace: "kube-system", Name: "root-ca"}, newContent(t, "configmaps", map[string]string{"ca.crt": ca.cert}))
-	if p, err := none.putPlan(t, Ask{MCS: CertificateAsk{Kept: kept}}); err != nil || !strings.Contains(strings.Join(p.Notes, " "), "every saved pointer stays valid") {
+	none.put(Ref{Version: "v1", Resource: "configmaps", Namespace: "kube-system", Name: "root-ca"}, newContent(t, "configmaps",
+		map[string]string{"ca.crt": ca.cert}))
+	if p, err := none.putPlan(t, Ask{MCS: CertificateAsk{Kept: kept}}); err != nil || !strings.Contains(strings.Join(p.Notes, " "),
+		"every saved pointer stays valid") {
 		t.Errorf("a copy that fits: %v", err)
 	}
 	if _, err := none.putPlan(t, noAsk); !errors.Is(err, ErrNothingToDo) || !strings.Contains(err.Error(), "--new-mcs-authority") {
 		t.Errorf("no authority, and none asked for: %v", err)
 	}
-	none.put(secretRef(bareMetalNamespace, "worker-user-data"), newContent(t, "secrets", map[string]string{"userData": `{"ignition":{"version":"3.2.0","security":{"tls":{"certificateAuthorities":[{"source":"data:,x"}]}}}}`}))
+	none.put(secretRef(bareMetalNamespace, "worker-user-data"), newContent(t, "secrets",
+		map[string]string{"userData": `{"ignition":{"version":"3.2.0","security":{"tls":{"certificateAuthorities":[{"source":"data:,x"}]}}}}`}))
 	none.put(secretRef(bareMetalNamespace, "blue-user-data"), newContent(t, "secrets", map[string]string{"userData": "#cloud-config"}))
 	p, err = none.putPlan(t, Ask{MCS: CertificateAsk{NewAuthority: true}})
 	if err != nil || fmt.Sprint(actionNames(p)) != "[put-content put-content put-content put-content restart-server verify]" ||
@@ -278,7 +286,8 @@ func TestRestartNotReady(t *testing.T) {
 	}
 	r := make("Unknown")
 	p, err := r.putPlan(t, noAsk)
-	if err != nil || fmt.Sprint(actionNames(p)) != "[put-content restart-server verify]" || !strings.Contains(strings.Join(p.Notes, " "), "control2 is not Ready") {
+	if err != nil || fmt.Sprint(actionNames(p)) != "[put-content restart-server verify]" || !strings.Contains(strings.Join(p.Notes, " "),
+		"control2 is not Ready") {
 		t.Fatalf("Plan: %v, %v", err, p)
 	}
 	if o, err := r.exec.Apply(t.Context(), p); err != nil || o.State != Repaired {

@@ -29,7 +29,7 @@ func (r *run) recheck(ctx context.Context, cause error) (*Outcome, error) {
 	if err != nil {
 		return &o, errors.Join(cause, err)
 	}
-	if r.notedAlready(o) {
+	if r.alreadyRecorded(o) {
 		return &o, cause
 	}
 	if err := r.record(ctx, Record{Kind: Checked, Note: o.String(), Outcome: &o}); err != nil {
@@ -40,14 +40,14 @@ func (r *run) recheck(ctx context.Context, cause error) (*Outcome, error) {
 
 // diagnosed compares the cluster as it is now with the plan.
 func (r *run) diagnosed(ctx context.Context) Outcome {
-	d, err := prompt(ctx, func(ctx context.Context) (*diagnosis.Diagnosis, error) { return r.Eval.Diagnose(ctx) })
+	d, err := readOrCancel(ctx, func(ctx context.Context) (*diagnosis.Diagnosis, error) { return r.Eval.Diagnose(ctx) })
 	if err != nil {
 		return Outcome{State: NotChecked, Reason: fmt.Sprintf("the diagnosis failed: %v", err)}
 	}
 	return compare(r.plan, r.end(), d, func(id string) bool { _, ok := r.Catalog.Fault(id); return ok })
 }
 
-// end tells by the journal how far the plan came.
+// end is how far the plan came, by the journal.
 func (r *run) end() ended {
 	acted, last := false, RecordKind("")
 	for _, s := range r.plan.Steps {
@@ -70,13 +70,13 @@ func (r *run) end() ended {
 	return endPartly
 }
 
-// operatorLag is how long an operator may continue reporting what is over: two minutes of inertia
-// by default, and the time until it looks again (openshift/library-go: pkg/operator/status).
+// operatorLag is how long an operator may still report what has ended: two minutes of inertia
+// by default, and the time until it reconciles again (openshift/library-go: pkg/operator/status).
 const operatorLag = 3 * time.Minute
 
 // settled waits while effects of what was repaired are still reported: operators and
-// kubelets look again at intervals. A plan that leaves something open does not end whole by
-// waiting, but what operators still report of what it did ends: for that it is waited, too.
+// kubelets look again at intervals. A plan with something left out does not end whole by
+// waiting, but what operators still report of what it did ends by itself.
 func (r *run) settled(ctx context.Context, o Outcome) (Outcome, error) {
 	if r.end() != endFinished {
 		return o, nil
@@ -119,8 +119,8 @@ func (r *run) promises() bool {
 	return false
 }
 
-// notedAlready: the last record says the same.
-func (r *run) notedAlready(o Outcome) bool {
+// alreadyRecorded reports whether the last record has the same outcome.
+func (r *run) alreadyRecorded(o Outcome) bool {
 	list := r.journal.Records()
 	last := list[len(list)-1]
 	return last.Kind == Checked && last.Note == o.String()

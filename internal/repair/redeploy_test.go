@@ -44,7 +44,8 @@ func TestInstallFailed(t *testing.T) {
 
 func TestOperands(t *testing.T) {
 	c, _ := changeOf("redeploy-operand")
-	for name, want := range map[string]bool{"etcd": true, "kube-apiserver": true, "kube-controller-manager": true, "kube-scheduler": true, "network": false, "": false} {
+	for name, want := range map[string]bool{"etcd": true, "kube-apiserver": true, "kube-controller-manager": true, "kube-scheduler": true,
+		"network": false, "": false} {
 		if c.target.has(name) != want {
 			t.Errorf("named(%q) is %t", name, !want)
 		}
@@ -67,8 +68,9 @@ func leafSecret(signer bool) Object {
 		}
 	}
 	return clone(Object{"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": map[string]any{"annotations": map[string]any{
-		"auth.openshift.io/certificate-issuer": "openshift-kube-apiserver-operator_kube-control-plane-signer", "auth.openshift.io/certificate-not-before": "2026-04-01T00:00:00Z",
-		"auth.openshift.io/certificate-not-after": "2026-05-01T00:00:00Z"}},
+		"auth.openshift.io/certificate-issuer":     "openshift-kube-apiserver-operator_kube-control-plane-signer",
+		"auth.openshift.io/certificate-not-before": "2026-04-01T00:00:00Z",
+		"auth.openshift.io/certificate-not-after":  "2026-05-01T00:00:00Z"}},
 		"data": map[string]any{"tls.crt": base64.StdEncoding.EncodeToString([]byte(c.cert)), "tls.key": base64.StdEncoding.EncodeToString([]byte(c.key))}})
 }
 

@@ -80,7 +80,7 @@ func memberRef(id string) Ref {
 const (
 	hypershiftGroup   = "hypershift.openshift.io"
 	hypershiftVersion = "v1beta1"
-	// operatorNamespace is where the HyperShift operator is installed, unless told otherwise
+	// operatorNamespace is where the HyperShift operator is installed by default
 	// (openshift/hypershift: cmd/install/install.go, --namespace).
 	operatorNamespace = "hypershift"
 )

@@ -40,7 +40,8 @@ func TestRefusedBeforeAnything(t *testing.T) {
 		{"an operator that cannot see", func(r *rig) {
 			r.put(etcdRef(), etcdObject("2 members are available"))
 			c := r.objects[keyOf(etcdRef())]["status"].(map[string]any)
-			c["conditions"] = append(c["conditions"].([]any), map[string]any{"type": "EtcdMembersControllerDegraded", "status": "True", "message": "etcdserver: request timed out"})
+			c["conditions"] = append(c["conditions"].([]any), map[string]any{"type": "EtcdMembersControllerDegraded", "status": "True",
+				"message": "etcdserver: request timed out"})
 		}, "cannot see its members"},
 		{"an etcd that says nothing", func(r *rig) {
 			r.put(etcdRef(), Object{"apiVersion": "operator.openshift.io/v1", "kind": "Etcd", "status": map[string]any{}})
@@ -87,7 +88,7 @@ func TestRefusedBeforeAnything(t *testing.T) {
 			if !errors.As(err, &refused) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Apply: %v\nwant a refusal with %q", err, tt.want)
 			}
-			if ExitCode(err) != ExitNeedPerson {
+			if ExitCode(err) != exitNeedPerson {
 				t.Errorf("exit code %d", ExitCode(err))
 			}
 			if len(r.writes) > 0 {
@@ -164,7 +165,7 @@ func TestRolledBack(t *testing.T) {
 	r.reviewed(t, p)
 	_, err := r.exec.Apply(t.Context(), p)
 	var back *RolledBack
-	if !errors.As(err, &back) || ExitCode(err) != ExitRolledBack {
+	if !errors.As(err, &back) || ExitCode(err) != exitRolledBack {
 		t.Fatalf("Apply: %v", err)
 	}
 	if name := stringAt(r.get(poolRef("master")), "status", "configuration", "name"); name != "" {
@@ -182,7 +183,7 @@ func TestTooLate(t *testing.T) {
 	r.frozen = true
 	_, err := r.exec.Apply(t.Context(), p)
 	var person *NeedPerson
-	if !errors.As(err, &person) || ExitCode(err) != ExitNeedPerson || !strings.Contains(err.Error(), "control0 has not asked") {
+	if !errors.As(err, &person) || ExitCode(err) != exitNeedPerson || !strings.Contains(err.Error(), "control0 has not asked") {
 		t.Fatalf("Apply: %v", err)
 	}
 	r.frozen = false
@@ -250,12 +251,12 @@ func TestJournalCutAndTampered(t *testing.T) {
 
 func TestTwoAtOnce(t *testing.T) {
 	dir := t.TempDir()
-	j, err := OpenJournal(dir, "p", time.Now)
+	j, err := openJournal(dir, "p", time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenJournal(dir, "p", time.Now); err == nil || !strings.Contains(err.Error(), "another rollcall") {
-		t.Errorf("OpenJournal: %v", err)
+	if _, err := openJournal(dir, "p", time.Now); err == nil || !strings.Contains(err.Error(), "another rollcall") {
+		t.Errorf("openJournal: %v", err)
 	}
 	if err := j.Close(); err != nil {
 		t.Fatal(err)

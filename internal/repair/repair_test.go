@@ -45,9 +45,9 @@ func TestPlanOrder(t *testing.T) {
 	if strings.Contains(string(raw), secret) {
 		t.Error("the plan holds the pull secret")
 	}
-	again, err := Decode(raw)
+	again, err := decodePlan(raw)
 	if err != nil {
-		t.Fatalf("Decode: %v", err)
+		t.Fatalf("decodePlan: %v", err)
 	}
 	a, _ := p.Digest()
 	b, _ := again.Digest()

@@ -12,9 +12,9 @@ import (
 	"unicode"
 )
 
-// A plan lies in a file that others can write. What protects the cluster is
+// A plan is a file that others can write. What protects the cluster is
 // therefore derived here, from the action and its arguments; a plan may add to
-// it, and one that leaves something out or says something else is refused.
+// it, and one that leaves something out or contains something else is refused.
 
 // leastMembers is how many etcd members there are before a control-plane machine
 // is touched: with two, one reboot is the loss of quorum.
@@ -144,11 +144,12 @@ var (
 
 const maxDeadline = 24 * time.Hour
 
-// checkArgs judges what stands in titles, commands and requests.
+// checkArgs judges what is used in titles, commands and requests.
 func checkArgs(s Step) error {
 	var wrong []error
 	fail := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
-	for name, v := range map[string]string{"pool": s.Args.Pool, "host": s.Args.Host, "config": s.Args.Config, "role": s.Args.Role, "object": s.Args.Object, "namespace": s.Args.Namespace, "resource": s.Args.Resource} {
+	for name, v := range map[string]string{"pool": s.Args.Pool, "host": s.Args.Host, "config": s.Args.Config, "role": s.Args.Role,
+		"object": s.Args.Object, "namespace": s.Args.Namespace, "resource": s.Args.Resource} {
 		if v != "" && !dnsName.MatchString(v) {
 			fail("args.%s %q is not a name", name, v)
 		}

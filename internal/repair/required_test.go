@@ -95,7 +95,8 @@ func TestEditedPlan(t *testing.T) {
 				}
 			}
 		}, "no step before it waits for 3 healthy etcd members"},
-		{"wait for etcd afterwards", func(_ *testing.T, p *Plan) { p.Steps[4], p.Steps[5] = p.Steps[5], p.Steps[4] }, "no step before it waits for 3 healthy etcd members"},
+		{"wait for etcd afterwards", func(_ *testing.T, p *Plan) { p.Steps[4], p.Steps[5] = p.Steps[5], p.Steps[4] },
+			"no step before it waits for 3 healthy etcd members"},
 		{"approval without the step before", func(_ *testing.T, p *Plan) { p.Steps = p.Steps[1:] }, "names no step before it"},
 		{"verify something else", func(t *testing.T, p *Plan) { stepOf(t, p, Verify).Expect.Absent = []fault.Key{emptyFault} }, "does not name the plan's root"},
 	}
@@ -109,8 +110,8 @@ func TestEditedPlan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Decode(raw); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("Decode: %v\nwant %q", err, tt.want)
+			if _, err := decodePlan(raw); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("decodePlan: %v\nwant %q", err, tt.want)
 			}
 			if _, err := r.exec.Apply(t.Context(), p); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("Apply: %v\nwant %q", err, tt.want)
@@ -223,7 +224,7 @@ func TestReviewedDigest(t *testing.T) {
 	p.Steps = p.Steps[:1]
 	shorter, err := p.Encode()
 	ok(t, err)
-	again, err = Decode(shorter)
+	again, err = decodePlan(shorter)
 	ok(t, err)
 	var refused *Refused
 	if err := again.Is(sum); !errors.As(err, &refused) {
@@ -238,10 +239,10 @@ func TestBegunByAnotherVersion(t *testing.T) {
 		r := newRig(t, desync(t))
 		p := r.plan(t)
 		edit(p)
-		j, err := OpenJournal(r.dir, p.ID, r.exec.Clock.Now)
+		j, err := openJournal(r.dir, p.ID, r.exec.Clock.Now)
 		ok(t, err)
 		w := &run{Executor: r.exec, plan: p, journal: j}
-		ok(t, w.keepPlan())
+		ok(t, w.storePlan())
 		sum, err := p.Digest()
 		ok(t, err)
 		ok(t, j.Append(Record{Kind: Began, Plan: sum}))

@@ -8,7 +8,8 @@ import (
 
 // covers reports whether a right of the list allows a request.
 func (a Access) covers(b Access) bool {
-	return a.Verb == b.Verb && a.Sub == b.Sub && a.Ref.Group == b.Ref.Group && a.Ref.Resource == b.Ref.Resource && (a.Ref.Namespace == b.Ref.Namespace || a.Ref.Namespace == "") &&
+	return a.Verb == b.Verb && a.Sub == b.Sub && a.Ref.Group == b.Ref.Group && a.Ref.Resource == b.Ref.Resource &&
+		(a.Ref.Namespace == b.Ref.Namespace || a.Ref.Namespace == "") &&
 		(a.Ref.Name == "" || a.Ref.Name == b.Ref.Name)
 }
 

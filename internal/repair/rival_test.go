@@ -46,7 +46,7 @@ func (r *rig) hostAsked() bool { return r.objects[keyOf(csrRef("csr-client"))] !
 func (r *rig) stopped(t *testing.T, err error) string {
 	t.Helper()
 	var person *NeedPerson
-	if !errors.As(err, &person) || ExitCode(err) != ExitNeedPerson {
+	if !errors.As(err, &person) || ExitCode(err) != exitNeedPerson {
 		t.Fatalf("Apply: %v", err)
 	}
 	for _, w := range r.writes {

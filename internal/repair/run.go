@@ -21,14 +21,14 @@ type Evaluator interface {
 	Diagnose(ctx context.Context) (*diagnosis.Diagnosis, error)
 }
 
-// Served tells when a host was last given a config of a pool.
+// Served reports when a host was last given a config of a pool.
 type Served interface {
 	// LastServed returns the zero time when no host was; an error says that it
-	// cannot be told.
+	// cannot be determined.
 	LastServed(ctx context.Context, pool string) (at time.Time, what string, err error)
 }
 
-// Mirror keeps a copy of the journal where others see it. A failure is said and
+// Mirror keeps a copy of the journal where others see it. A failure is reported and
 // stops nothing.
 type Mirror interface {
 	// Keep gets the plan also as it is encoded: a run encodes it once, and calls Keep often.
@@ -48,13 +48,13 @@ type Executor struct {
 	Store    *Store
 	Catalog  *fault.Catalog          // which remedies a fault has; a step is only done while a fault is there that it remedies
 	CA       string                  // digest of the CA that the API server is verified with, see CADigest
-	Served   Served                  // nil: only objects tell whether a host has fetched its config
+	Served   Served                  // nil: only objects show whether a host has fetched its config
 	Mirror   Mirror                  // nil: none
 	Say      func(step, text string) // progress, for a person; nil: silent
 	At       func(Point)             // called before and after each write; nil outside tests
 	Reviewed string                  // digest that a person names, see Apply and Resume
 	Poll     time.Duration           // between looks; zero is 5 s
-	Settle   time.Duration           // how long the diagnosis after a repair is regenerated while something is still reported
+	Settle   time.Duration           // how long the diagnosis is repeated after a repair while a finding is present
 }
 
 // run is one plan under way.
@@ -62,8 +62,8 @@ type run struct {
 	*Executor
 	plan        *Plan
 	encoded     []byte // the plan, which does not change during a run
-	journal     *Journal
-	mirrored    bool // the mirror's failure was said
+	journal     *journal
+	mirrored    bool // the mirror's failure was reported
 	sameCluster bool // this run has seen that it is the plan's cluster
 }
 
@@ -92,7 +92,7 @@ func (r *run) env() env {
 }
 
 // actTime is when a step's write was made, by the API server's clock where
-// managedFields tell it, else by ours.
+// managedFields have it, else by ours.
 func (r *run) actTime(ctx context.Context, step string) time.Time {
 	st := r.journal.step(step)
 	if st.result == nil {
@@ -132,12 +132,12 @@ func (r *run) record(ctx context.Context, rec Record) error {
 	return nil
 }
 
-// Apply takes on a plan. A plan that was begun already is resumed with Resume. The
+// Apply begins a plan. A plan that was begun already is continued with Resume. The
 // outcome is what the whole diagnosis shows afterwards, whatever the error is; it is
 // nil where the plan was refused before anything was begun. Without a digest in
 // Reviewed, which is that of the plan's file, only what was issued here is applied.
 func (e *Executor) Apply(ctx context.Context, p *Plan) (o *Outcome, err error) {
-	j, err := OpenJournal(e.StateDir, p.ID, e.Clock.Now)
+	j, err := openJournal(e.StateDir, p.ID, e.Clock.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (e *Executor) Apply(ctx context.Context, p *Plan) (o *Outcome, err error) {
 }
 
 // closed releases the journal and keeps the type of err.
-func closed(err error, j *Journal) error {
+func closed(err error, j *journal) error {
 	if e := j.Close(); e != nil {
 		return errors.Join(err, fmt.Errorf("close journal: %w", e))
 	}
@@ -162,7 +162,8 @@ func (r *run) begin(ctx context.Context) error {
 		return fmt.Errorf("check plan: %w", err)
 	}
 	if r.journal.began() != "" {
-		return refuse("plan %s was begun already", r.plan.ID).instead("continue with `rollcall fix resume %s`, or undo it with `rollcall fix undo %s`", r.plan.ID, r.plan.ID)
+		return refuse("plan %s was begun already", r.plan.ID).instead("continue with `rollcall fix resume %s`, or undo it with `rollcall fix undo %s`",
+			r.plan.ID, r.plan.ID)
 	}
 	if err := r.checkWhile(); err != nil {
 		return err
@@ -173,7 +174,7 @@ func (r *run) begin(ctx context.Context) error {
 	if err := r.reviewed(); err != nil {
 		return err
 	}
-	if err := r.keepPlan(); err != nil {
+	if err := r.storePlan(); err != nil {
 		return err
 	}
 	if err := r.record(ctx, Record{Kind: Began, Plan: digestBytes(r.encoded)}); err != nil {
@@ -191,8 +192,8 @@ func (r *run) ofThisCluster(ctx context.Context) error {
 	return nil
 }
 
-// keepPlan saves the plan as it is applied, next to its journal.
-func (r *run) keepPlan() error {
+// storePlan saves the plan as it is applied, next to its journal.
+func (r *run) storePlan() error {
 	raw, err := r.plan.Encode()
 	if err != nil {
 		return err
@@ -206,22 +207,22 @@ func (r *run) keepPlan() error {
 
 // open opens a plan that was begun.
 func (e *Executor) open(id string) (*run, error) {
-	j, err := OpenJournal(e.StateDir, id, e.Clock.Now)
+	j, err := openJournal(e.StateDir, id, e.Clock.Now)
 	if err != nil {
 		return nil, err
 	}
 	r := &run{Executor: e, journal: j}
-	if err := r.adopt(); err != nil {
+	if err := r.loadStored(); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	return r, nil
 }
 
-func (r *run) adopt() error {
+func (r *run) loadStored() error {
 	if r.journal.began() == "" {
 		return refuse("no plan of that name was begun here").instead("`rollcall fix history` lists those that were")
 	}
-	p, err := keptPlan(r.journal.dir)
+	p, err := storedPlan(r.journal.dir)
 	if err != nil {
 		return err
 	}
@@ -231,7 +232,7 @@ func (r *run) adopt() error {
 	}
 	digest := digestBytes(raw)
 	if digest != r.journal.began() {
-		return refuse("the kept plan was changed after it was begun (%s, was %s)", short(digest), short(r.journal.began()))
+		return refuse("the kept plan was changed after it was begun (%s, was %s)", shortDigest(digest), shortDigest(r.journal.began()))
 	}
 	if r.Reviewed != "" && r.Reviewed != digest {
 		return refuse("the file is not the plan %s that was begun", p.ID).instead("name the plan's id; `rollcall fix history` lists those that were begun")

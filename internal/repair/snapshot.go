@@ -15,7 +15,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/infile"
 )
 
-// A backup is made for the removal that it protects: an older one would lose what came since.
+// maxBackupAge: a backup is made for the removal that it protects; an older one would lose what was
+// written since.
 const maxBackupAge = 2 * time.Hour
 
 // snapshot is a snapshot of etcd that lies on this machine.

@@ -68,9 +68,9 @@ func TestPlantedState(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			state, victim := planted(t, tt.plant)
 			before, _ := os.ReadFile(filepath.Join(state, journal))
-			j, err := OpenJournal(state, "p1", time.Now)
+			j, err := openJournal(state, "p1", time.Now)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("OpenJournal: %v, want %q", err, tt.want)
+				t.Errorf("openJournal: %v, want %q", err, tt.want)
 			}
 			if j != nil {
 				ok(t, j.Close())
@@ -120,7 +120,7 @@ func TestStoreOpenToOthers(t *testing.T) {
 		t.Errorf("Get: %v", err)
 	}
 	ok(t, os.Chmod(filepath.Join(dir, storeDir), 0o700))
-	ok(t, os.Chmod(store.Where(sum), 0o644))
+	ok(t, os.Chmod(filepath.Join(store.state, store.dir, strings.TrimPrefix(sum, "sha256:")), 0o644))
 	if _, err := store.Get(sum); !errors.As(err, &refused) {
 		t.Errorf("Get of a file that others can read: %v", err)
 	}
@@ -162,7 +162,7 @@ func TestJournalWithoutEnd(t *testing.T) {
 		ok(t, os.WriteFile(path, nil, 0o600))
 		ok(t, os.Truncate(path, statedir.MaxLog+1))
 	})
-	if _, err := OpenJournal(state, "p1", time.Now); err == nil || !strings.Contains(err.Error(), "more than") {
-		t.Errorf("OpenJournal: %v", err)
+	if _, err := openJournal(state, "p1", time.Now); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("openJournal: %v", err)
 	}
 }

@@ -53,7 +53,7 @@ func nodeStatuses(operator Object) []Object {
 	return out
 }
 
-// behindNewest says which node does not run the newest revision, "" where all do. Without
+// behindNewest returns which node does not run the newest revision, "" where all do. Without
 // any node it is not known, and counts as rolling out.
 func behindNewest(operator Object) string {
 	nodes := nodeStatuses(operator)

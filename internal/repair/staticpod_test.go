@@ -19,7 +19,8 @@ func staticRig(t *testing.T, remedy string) *changeRig {
 	installer := podRef("openshift-kube-apiserver", "installer-8-retry-1-control1")
 	c := changeCase{remedy: remedy, subject: operator, object: operandRef("kube-apiserver"), content: func() Object {
 		return clone(Object{"apiVersion": "operator.openshift.io/v1", "kind": "KubeAPIServer", "status": map[string]any{"latestAvailableRevision": 8,
-			"nodeStatuses": []any{map[string]any{"nodeName": "control0", "currentRevision": 8}, map[string]any{"nodeName": "control1", "currentRevision": 7, "targetRevision": 8}}}})
+			"nodeStatuses": []any{map[string]any{"nodeName": "control0", "currentRevision": 8}, map[string]any{"nodeName": "control1", "currentRevision": 7,
+				"targetRevision": 8}}}})
 	}, broken: func(o Object) bool { return behindNewest(o) != "" }}
 	if remedy == removeDeadMember {
 		c.subject, c.object = fault.Subject{Kind: fault.Cluster}, etcdRef()
@@ -29,8 +30,10 @@ func staticRig(t *testing.T, remedy string) *changeRig {
 	for i, ready := range []string{"True", "True", "False"} {
 		name := fmt.Sprintf("control%d", i)
 		r.put(nodeRef(name), Object{"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"labels": map[string]any{"node-role.kubernetes.io/master": ""}},
-			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": ready}}, "addresses": []any{map[string]any{"type": "InternalIP", "address": fmt.Sprintf("192.0.2.1%d", i)}}}})
-		r.put(memberRef(fmt.Sprintf("a%d", i)), memberObject(name, fmt.Sprintf("192.0.2.1%d", i), map[string]string{"True": memberHealthy, "False": memberUnhealthy}[ready]))
+			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": ready}},
+				"addresses": []any{map[string]any{"type": "InternalIP", "address": fmt.Sprintf("192.0.2.1%d", i)}}}})
+		r.put(memberRef(fmt.Sprintf("a%d", i)), memberObject(name, fmt.Sprintf("192.0.2.1%d", i), map[string]string{"True": memberHealthy,
+			"False": memberUnhealthy}[ready]))
 	}
 	if remedy == removeDeadMember {
 		dead := keyOf(memberRef("a2"))
@@ -40,7 +43,8 @@ func staticRig(t *testing.T, remedy string) *changeRig {
 	r.edit(nodeRef("control2"), "x", func(o Object) {
 		o["status"].(map[string]any)["conditions"] = []any{map[string]any{"type": "Ready", "status": "True"}}
 	})
-	r.put(installer, Object{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"labels": map[string]any{"app": "installer"}, "creationTimestamp": r.now.Add(-time.Hour).Format(time.RFC3339), "uid": "hangs"},
+	r.put(installer, Object{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"labels": map[string]any{"app": "installer"},
+		"creationTimestamp": r.now.Add(-time.Hour).Format(time.RFC3339), "uid": "hangs"},
 		"status": map[string]any{"phase": "Pending"}})
 	r.exec.Clock = follower{r, func() {
 		r.mu.Lock()
@@ -48,7 +52,8 @@ func staticRig(t *testing.T, remedy string) *changeRig {
 		switch pod := r.objects[keyOf(installer)]; {
 		case r.still:
 		case pod == nil:
-			r.put(installer, Object{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"labels": map[string]any{"app": "installer"}}, "status": map[string]any{"phase": "Succeeded"}})
+			r.put(installer, Object{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"labels": map[string]any{"app": "installer"}},
+				"status": map[string]any{"phase": "Succeeded"}})
 		case stringAt(pod, "status", "phase") == "Succeeded":
 			r.edit(c.object, "operator", func(o Object) {
 				o["status"] = clone(map[string]any{"latestAvailableRevision": 8, "nodeStatuses": []any{map[string]any{"nodeName": "control1", "currentRevision": 8}}})
@@ -59,7 +64,8 @@ func staticRig(t *testing.T, remedy string) *changeRig {
 }
 
 func memberObject(name, ip, state string) Object {
-	return clone(Object{"apiVersion": "etcd/v3", "kind": "Member", "spec": map[string]any{"name": name, "peerURLs": []any{"https://" + ip + ":2380"}, "learner": false},
+	return clone(Object{"apiVersion": "etcd/v3", "kind": "Member", "spec": map[string]any{"name": name, "peerURLs": []any{"https://" + ip + ":2380"},
+		"learner": false},
 		"status": map[string]any{"health": state, "alarms": []any{}}})
 }
 
@@ -115,7 +121,8 @@ func TestNotHanging(t *testing.T) {
 		},
 		"not being moved to revision 8": func(r *changeRig) {
 			r.edit(r.c.object, "x", func(o Object) {
-				o["status"] = clone(map[string]any{"latestAvailableRevision": 8, "nodeStatuses": []any{map[string]any{"nodeName": "control1", "currentRevision": 7, "targetRevision": 0}}})
+				o["status"] = clone(map[string]any{"latestAvailableRevision": 8, "nodeStatuses": []any{map[string]any{"nodeName": "control1",
+					"currentRevision": 7, "targetRevision": 0}}})
 			})
 		},
 		"revision 9 waits": func(r *changeRig) {
@@ -218,7 +225,8 @@ func TestMemberNotDead(t *testing.T) {
 			})
 		},
 		"not known to be off": func(r *changeRig) {
-			r.put(bareMetalHostRef("control2"), Object{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "spec": map[string]any{"bmc": map[string]any{"address": "redfish://192.0.2.9/1"}},
+			r.put(bareMetalHostRef("control2"), Object{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost",
+				"spec":   map[string]any{"bmc": map[string]any{"address": "redfish://192.0.2.9/1"}},
 				"status": map[string]any{"poweredOn": true, "provisioning": map[string]any{"state": "provisioned"}}})
 		},
 		"not within the last 2h0m0s": func(r *changeRig) { r.now = r.now.Add(3 * time.Hour) },
@@ -259,7 +267,8 @@ func TestHostIsOn(t *testing.T) {
 			status["operationalStatus"] = "detached"
 		}
 		r.mu.Lock()
-		r.put(bareMetalHostRef("control2"), Object{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "spec": map[string]any{"bmc": map[string]any{"address": tt.address}}, "status": status})
+		r.put(bareMetalHostRef("control2"), Object{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost",
+			"spec": map[string]any{"bmc": map[string]any{"address": tt.address}}, "status": status})
 		r.mu.Unlock()
 		got, err := (&run{Executor: r.exec}).env().hostIsOn(t.Context(), "control2")
 		if (err != nil) != (tt.says == "") || !strings.Contains(got, tt.says) {

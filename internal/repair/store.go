@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/statedir"
@@ -25,18 +24,9 @@ func NewStore(stateDir string) *Store { return &Store{stateDir, storeDir} }
 // nameOf returns the file's name of a digest.
 func nameOf(digest string) (string, error) {
 	if !digestForm.MatchString(digest) {
-		return "", fmt.Errorf("digest %.80q is none", digest)
+		return "", fmt.Errorf("%.80q is not a valid digest", digest)
 	}
 	return strings.TrimPrefix(digest, "sha256:"), nil
-}
-
-// Where returns the file of a digest, for people.
-func (s *Store) Where(digest string) string {
-	name, err := nameOf(digest)
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(s.state, s.dir, name)
 }
 
 // Put keeps a content durably and returns its digest.

@@ -23,7 +23,7 @@ func (r *run) undo(ctx context.Context) error {
 	if err := r.ofThisCluster(ctx); err != nil {
 		return err
 	}
-	_, left, err := r.back(ctx)
+	_, left, err := r.undoSteps(ctx)
 	if err != nil {
 		return err
 	}
@@ -33,9 +33,9 @@ func (r *run) undo(ctx context.Context) error {
 	return r.record(ctx, Record{Kind: Finished, Note: "undone"})
 }
 
-// back undoes the steps that acted. A step that must stay does not keep
-// earlier ones from being looked at: each judges its own dependants.
-func (r *run) back(ctx context.Context) (back, left []string, err error) {
+// undoSteps undoes the steps that acted. A step that must stay does not keep
+// earlier ones from being undone: each judges its own dependants.
+func (r *run) undoSteps(ctx context.Context) (back, left []string, err error) {
 	for _, s := range slices.Backward(r.plan.Steps) {
 		st := r.journal.step(s.ID)
 		if st.intent == nil || st.undone {
@@ -51,7 +51,7 @@ func (r *run) back(ctx context.Context) (back, left []string, err error) {
 			}
 			st = r.journal.step(s.ID)
 		}
-		why, err := r.backOne(ctx, s, *st.result.Write)
+		why, err := r.undoStep(ctx, s, *st.result.Write)
 		if err != nil {
 			return back, left, err
 		}
@@ -66,8 +66,8 @@ func (r *run) back(ctx context.Context) (back, left []string, err error) {
 	return back, left, nil
 }
 
-// backOne undoes one write, or says why it stays.
-func (r *run) backOne(ctx context.Context, s Step, w Write) (string, error) {
+// undoStep undoes one write, or returns why it stays.
+func (r *run) undoStep(ctx context.Context, s Step, w Write) (string, error) {
 	a, ok := actionOf(s.Action)
 	if !ok {
 		return "", fmt.Errorf("step %s: there is no action %q", s.ID, s.Action)
@@ -86,16 +86,16 @@ func (r *run) backOne(ctx context.Context, s Step, w Write) (string, error) {
 		if have != w.After {
 			return fmt.Sprintf("%s was changed since by %s", w.Target, lastManager(content, w.Fields)), nil
 		}
-		err = r.inverse(ctx, s, w, content)
-		if !moved(err) {
+		err = r.writeInverse(ctx, s, w, content)
+		if !isConflict(err) {
 			return "", err
 		}
 	}
 	return fmt.Sprintf("%s is being written so often that the inverse never fits", w.Target), nil
 }
 
-// inverse writes the pre-image back, or deletes what was created.
-func (r *run) inverse(ctx context.Context, s Step, w Write, content Object) error {
+// writeInverse writes the pre-image back, or deletes what was created.
+func (r *run) writeInverse(ctx context.Context, s Step, w Write, content Object) error {
 	do, err := r.inverseOf(w, content)
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (r *run) inverse(ctx context.Context, s Step, w Write, content Object) erro
 	if err := do(ctx, true); err != nil {
 		return rejected(w.Target, "the server refuses the inverse (tried without keeping it)", err)
 	}
-	if r.journal.step(s.ID).undoI == nil {
+	if r.journal.step(s.ID).undoIntent == nil {
 		if err := r.record(ctx, Record{Kind: UndoIntent, Step: s.ID, Write: &w}); err != nil {
 			return err
 		}
@@ -153,7 +153,8 @@ func (r *run) failed(ctx context.Context, s Step, cause error) error {
 		refused.Step = s.ID
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("interrupted at step %s; continue with `rollcall fix resume %s` or undo it with `rollcall fix undo %s`: %w", s.ID, r.plan.ID, r.plan.ID, cause)
+		return fmt.Errorf("interrupted at step %s; continue with `rollcall fix resume %s` or undo it with `rollcall fix undo %s`: %w", s.ID, r.plan.ID,
+			r.plan.ID, cause)
 	}
 	if err := r.record(ctx, Record{Kind: Stopped, Step: s.ID, Note: cause.Error()}); err != nil {
 		return errors.Join(cause, err)
@@ -161,9 +162,9 @@ func (r *run) failed(ctx context.Context, s Step, cause error) error {
 	var tooLate *late
 	a, _ := actionOf(s.Action)
 	if !errors.As(cause, &tooLate) || !a.rollback {
-		return r.stays(cause)
+		return r.stopped(cause)
 	}
-	back, left, err := r.back(ctx)
+	back, left, err := r.undoSteps(ctx)
 	if err != nil {
 		return &NeedPerson{Cause: errors.Join(cause, err), Back: back, Left: left}
 	}
@@ -176,8 +177,8 @@ func (r *run) failed(ctx context.Context, s Step, cause error) error {
 	return &RolledBack{Cause: cause, Steps: back}
 }
 
-// stays reports a stop without rollback. With nothing written it is a plain refusal.
-func (r *run) stays(cause error) error {
+// stopped reports a stop without rollback. With nothing written it is a plain refusal.
+func (r *run) stopped(cause error) error {
 	var left []string
 	for _, s := range r.plan.Steps {
 		if r.journal.step(s.ID).acted() {

@@ -23,7 +23,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 )
 
-// Forgery is one request, with others in addition to it, that must not be approved in the Scene.
+// Forgery is one request, with others next to it, that must not be approved in the Scene.
 type Forgery struct {
 	Name string
 	Rule string // the rule that refuses it; "" where no rule is asked
@@ -142,7 +142,7 @@ func panda() *Request { return Client("panda") }
 func otter() *Request { return Serving("otter", "192.0.2.23") }
 func koala() *Request { return Serving("koala", "192.0.2.22") }
 
-// several is a forgery that needs other requests in addition to it; the last is the forged one.
+// several is a forgery that needs other requests next to it; the last is the forged one.
 func several(name, rule string, make func() []*Request) Forgery {
 	return Forgery{name, rule, func() []*Request {
 		all := make()
@@ -188,7 +188,8 @@ func forgedRequesters() []Forgery {
 	const namespace = "system:serviceaccounts:openshift-machine-config-operator"
 	return []Forgery{
 		of(panda, "asked by an administrator", "requester", user("system:admin")),
-		of(panda, "asked by another ServiceAccount of the namespace", "requester", user("system:serviceaccount:openshift-machine-config-operator:machine-config-daemon")),
+		of(panda, "asked by another ServiceAccount of the namespace", "requester",
+			user("system:serviceaccount:openshift-machine-config-operator:machine-config-daemon")),
 		of(panda, "asked by a namesake in another namespace", "requester", user("system:serviceaccount:default:node-bootstrapper")),
 		of(panda, "asked by a name that begins alike", "requester", user(csrs.Bootstrapper+"-2")),
 		of(panda, "asked by another node", "requester", user("system:node:koala"), groups(csrs.NodesGroup, csrs.Authenticated)),

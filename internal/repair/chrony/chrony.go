@@ -42,7 +42,7 @@ func MachineConfig(pool string, servers []string) ([]byte, error) {
 	if !poolName.MatchString(pool) {
 		return nil, fmt.Errorf("%q is not the name of a pool", pool)
 	}
-	text, err := Conf(servers)
+	text, err := conf(servers)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func MachineConfig(pool string, servers []string) ([]byte, error) {
 	})
 }
 
-// Conf returns the content of the file.
-func Conf(servers []string) (string, error) {
+// conf returns the content of the file.
+func conf(servers []string) (string, error) {
 	if len(servers) == 0 || len(servers) > mostSent {
 		return "", fmt.Errorf("want 1 to %d time servers, got %d", mostSent, len(servers))
 	}

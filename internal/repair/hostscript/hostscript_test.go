@@ -129,7 +129,8 @@ func (s *sandbox) asAdmin() {
 	now := time.Now()
 	admin := certificate(s.t, "system:admin", "system:masters", now.Add(-time.Hour), now.Add(time.Hour))
 	s.client(admin)
-	s.write("var/lib/kubelet/kubeconfig", s.kubeconfig("https://localhost:6443", "client-certificate-data: "+base64.StdEncoding.EncodeToString([]byte(admin))), 0o600)
+	s.write("var/lib/kubelet/kubeconfig", s.kubeconfig("https://localhost:6443",
+		"client-certificate-data: "+base64.StdEncoding.EncodeToString([]byte(admin))), 0o600)
 }
 
 func (s *sandbox) run(env []string, args ...string) (string, error) {
