@@ -8,7 +8,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// source shows what was read, so that no one repairs the wrong cluster.
+// source shows what was read, so that nobody repairs the wrong cluster.
 func (t *text) source() {
 	d := *t.d
 	if !t.o.Wide {
@@ -120,8 +120,7 @@ func (t *text) whole() *diagnosis.Diagnosis {
 	return t.d
 }
 
-// otherCauses names the causes of the whole cluster that are not known to concern the
-// subject.
+// otherCauses lists the causes of the whole cluster that are not known to concern the subject.
 func (t *text) otherCauses() {
 	if len(t.d.Roots) > 0 || t.o.Whole == nil || len(t.o.Whole.Roots) == 0 {
 		return

@@ -97,7 +97,7 @@ func TestAcceptedOnTheFirstScreen(t *testing.T) {
 	}
 }
 
-// TestAcceptedEffect: an effect that is accepted is one of its cause all the same, and says so.
+// TestAcceptedEffect: an effect that is accepted is one of its cause anyway, and says so.
 func TestAcceptedEffect(t *testing.T) {
 	d := desyncProven()
 	acceptIn(d, diagnosis.AcceptedFinding{Key: d.Findings[1].Key(), Role: diagnosis.RoleSymptom, Acceptance: diagnosis.Acceptance{Reason: "known", Owner: "sre", Until: "2026-05-03", Entry: "a:1"}})

@@ -95,7 +95,7 @@ func (o Options) findings(all []diagnosis.Finding) ([]finding, *omitted) {
 	return kept, left
 }
 
-// decidesNothing: it is absent or not applicable, not only normal so far, and no one accepts it.
+// decidesNothing: it is absent or not applicable, not in progress, and not accepted.
 func decidesNothing(f *diagnosis.Finding) bool {
 	return (f.Outcome == fault.Absent || f.Outcome == fault.NotApplicable) && f.Until.IsZero() && f.Accepted == nil
 }
@@ -120,7 +120,7 @@ func likenessOf(f *diagnosis.Finding) likeness {
 	return likeness{f.Fault, anyName(f.Title), anyName(f.Reason), strings.Join(f.Missing, " ")}
 }
 
-// hosts are those of the diagnosis. One that is done needs no one's attention: its stages are
+// hosts are those of the diagnosis. One that is done needs no attention: its stages are
 // left out, if the answer is not about it alone.
 func (o Options) hosts(d *diagnosis.Diagnosis, left *omitted) (hosts []hostState, timeline []diagnosis.Moment) {
 	done := map[string]bool{}

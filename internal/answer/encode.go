@@ -152,7 +152,7 @@ func escaped(s []byte) (rune, int) {
 	return -1, 2
 }
 
-// hidden reports whether a rune is not shown: it controls, reorders or is none.
+// hidden reports whether a rune is not shown: it controls, reorders or is not valid.
 func hidden(r rune) bool {
 	return !unicode.IsGraphic(r) && r != '\t' && r != '\n' && r != '\r'
 }

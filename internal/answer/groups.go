@@ -21,8 +21,8 @@ func (t *text) withoutCause() []open {
 	return each(t.d.Groups.Unexplained, func(g diagnosis.Group) open { return open{t.d.Unexplained[g.First], linkOf(g)} })
 }
 
-// waitingGroups are the groups of what is normal so far; what is in the chain of a root is shown
-// there.
+// waitingGroups returns the groups of findings that are still normal, without those that the chain
+// of a root shows.
 func (t *text) waitingGroups() []diagnosis.WaitingGroup {
 	return slices.DeleteFunc(slices.Clone(t.d.Groups.Waiting), func(g diagnosis.WaitingGroup) bool { return g.Explained && !t.o.Wide })
 }

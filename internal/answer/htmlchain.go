@@ -14,7 +14,7 @@ const (
 	maxListed = 10 // lines of a shared box
 )
 
-// box is what one box of the picture stands for.
+// box is what one box of the graph shows.
 type box struct {
 	links []*link // more than one: ends of the chain that have the same causes
 	more  int     // faults that the picture has no room for
@@ -149,8 +149,8 @@ func (p *causeGraph) group() {
 	p.drop(gone)
 }
 
-// limit keeps the picture to a size that can be read: the boxes nearest to the root
-// stay, and one says how many faults are left out.
+// limit keeps the graph readable: it keeps the boxes nearest to the root, and one more with how
+// many faults are left out.
 func (p *causeGraph) limit() {
 	if len(p.boxes) <= maxBoxes {
 		return

@@ -34,7 +34,7 @@ func (t *text) nextIs() string {
 	return "get what would decide (reads only)"
 }
 
-// installerNextCommand is the command of installerNext, where nothing more is known than that log.
+// installerNextCommand is the command that continues the installation, if only its log is known.
 func (t *text) installerNextCommand() string {
 	in := t.d.Cluster.Installer
 	if in == nil || len(t.d.Hosts) > 0 || len(t.d.Unexplained) > 0 || len(t.d.Roots) > 0 {

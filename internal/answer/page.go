@@ -136,7 +136,7 @@ func Indent(text string, indent int, s Style) string {
 }
 
 // wrap breaks a text at blanks into lines of at most rest characters, the first of
-// at most first. A word that is longer stands alone and whole, so that it can be
+// at most first. A word that is longer is alone and whole, so that it can be
 // copied.
 func wrap(text string, first, rest int) []string {
 	var lines []string

@@ -256,7 +256,7 @@ func StagePage(w io.Writer, s fault.Stage, c *fault.Catalog, o Options) error {
 	return p.flush(w)
 }
 
-// commandPurpose is what the commands are for that a page ends with.
+// commandPurpose says what the commands at the end of a page are for.
 var commandPurpose = map[string]string{
 	"diagnose":                  "what is wrong in your cluster or archive",
 	"scan FILE":                 "whether a log or a console shows it",

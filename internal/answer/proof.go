@@ -176,7 +176,7 @@ func (t *text) where(item evidence.Item) string {
 var klogHeader = regexp.MustCompile(`^[IWEF]\d{4} \d{2}:\d{2}:\d{2}\.\d+ +\d+ \S+\] `)
 
 // excerpt is what an item shows. Of a log line the times and the place in the source
-// are left out: where the line is stands below, and the message has the room.
+// are left out: where the line is is shown below, and the message has the room.
 func excerpt(item evidence.Item) string {
 	text := cmp.Or(item.Excerpt, "(empty)")
 	if item.Locator.Line == 0 {

@@ -226,7 +226,7 @@ func columns(cells []string, width []int) string {
 }
 
 // openHosts are the hosts that are not done, and in wide output all of them; expected is how
-// many there should be. None where no one expects a host, or where the answer is about one
+// many there should be. None where no host is expected, or where the answer is about one
 // subject.
 func (t *text) openHosts() (rows []diagnosis.HostState, expected int) {
 	for _, h := range t.d.Hosts {

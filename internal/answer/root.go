@@ -107,7 +107,7 @@ func (t *text) limit(n int) int {
 	return n
 }
 
-// effects draws the chain from the root down to what was seen.
+// effects draws the chain from the root to the symptoms.
 func (t *text) effects(r diagnosis.Root) {
 	top := chain(t.d, r)
 	if len(top) == 0 {

@@ -73,7 +73,7 @@ type sarif struct {
 	bases map[string]string // source to uriBaseId
 }
 
-// messageText is text that a message may hold: SARIF wants it not empty.
+// messageText returns the text of a message: SARIF requires it not to be empty.
 func (s *sarif) messageText(text string) string {
 	if text = strings.TrimSpace(s.clean(text)); text == "" {
 		return "-"

@@ -65,7 +65,7 @@ func (s Style) paint(p paint, text string) string {
 	return "\x1b[" + string(p) + "m" + text + "\x1b[0m"
 }
 
-// sign is a mark that stands before a word of the same meaning.
+// sign is a mark before a word of the same meaning.
 type sign int
 
 const (

@@ -150,7 +150,7 @@ func (t *text) verdict() {
 	t.lead(0, span{h.paint, words + ": "}, "  ", plain, reason, t.limit(rows))
 }
 
-// verdictReason is what stands behind the verdict's class.
+// verdictReason is what follows the class of the verdict.
 func (t *text) verdictReason() string { return strings.Join(t.clauses(), "; ") }
 
 // clauses are the parts of verdictReason.

@@ -50,7 +50,7 @@ func (t *text) todo(r diagnosis.Root) {
 	}
 }
 
-// planCommand is the command that plans the repair of a cause, empty where there is none.
+// planCommand is the command that plans the repair of a cause, empty if there is none.
 func (t *text) planCommand(c diagnosis.Case) string {
 	if len(c.Remedies) == 0 || !c.Remedies[0].Fix || t.o.Plan == nil {
 		return ""
@@ -92,7 +92,7 @@ func (t *text) plan(r diagnosis.Root, command string) {
 	t.others(rest, opens)
 }
 
-// deadlockRemedy is the remedy that breaks the deadlock of a root, "" where there is none.
+// deadlockRemedy is the remedy that breaks the deadlock of a root, "" if there is none.
 func (t *text) deadlockRemedy(r diagnosis.Root) string {
 	if i := r.Deadlock - 1; i >= 0 && i < len(t.d.Deadlocks) {
 		return t.d.Deadlocks[i].Remedy

@@ -136,7 +136,7 @@ func some(names []string, limit int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
 }
 
-// moreHint says that a list continues and where it is whole.
+// moreHint is shown after a list that was cut, with the flag that shows all of it.
 func moreHint(n int) string { return fmt.Sprintf("and %d more: -o wide", n) }
 
 // rendered is the name of a rendered MachineConfig: its pool and a hash of 32 digits

@@ -136,7 +136,7 @@ func parts(line string) []string {
 	return regexp.MustCompile(`\|\||&&|[|;]|\$\(|\bdo\b|\bin\b`).Split(line, -1)
 }
 
-// leading drops what stands before a program: sudo, watch, time, variables.
+// leading drops what precedes a program: sudo, watch, time, variables.
 func leading(words []string) []string {
 	for len(words) > 0 {
 		switch w := words[0]; {
@@ -200,7 +200,7 @@ func forms(text string) []string {
 	return list
 }
 
-// Notes returns what is known of the commands of a text, in addition to what they do.
+// Notes returns what is known of the commands of a text, besides what they do.
 func Notes(text string, known []*fault.CommandNotes) []fault.CommandNote {
 	texts := forms(text)
 	var list []fault.CommandNote

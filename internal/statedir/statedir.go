@@ -132,7 +132,7 @@ func checkOurs(name string, info fs.FileInfo, closed fs.FileMode, want string) e
 	return nil
 }
 
-// File opens a regular file of ours; a symbolic link is none.
+// File opens a regular file of ours; a symbolic link is not one.
 func File(at *os.Root, name string, flag int) (*os.File, error) {
 	path := at.Name() + "/" + name
 	before, err := at.Lstat(name)

@@ -80,7 +80,8 @@ func (f *Follower) blocking(d *diagnosis.Diagnosis) map[fault.Key]bool {
 	return keys
 }
 
-// causeEvents reports what lasts, and what has been gone for as long.
+// causeEvents returns the events of causes that last, and of those that have been gone for as
+// long.
 func (f *Follower) causeEvents(now map[string]Cause) []Event {
 	var events []Event
 	for _, id := range slices.Sorted(maps.Keys(f.causes)) {

@@ -40,7 +40,7 @@ func (f *Follower) End() (End, bool) {
 	return End{}, false
 }
 
-// lasting are the causes that will not pass: proven errors that have stood. A diagnosis
+// lasting are the causes that will not pass: proven errors that have lasted. A diagnosis
 // calls nothing present that is still within its usual time. Where only the hosts are
 // waited for, only what keeps one of them counts.
 func (f *Follower) lasting() []Cause {

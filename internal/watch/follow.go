@@ -73,8 +73,8 @@ func (f *Follower) Step(r Run) []Event {
 	return f.keep(events)
 }
 
-// withoutDetails is a diagnosis without what no one shows: of 2,000 hosts the findings that are absent
-// and the proof of each stage have hundreds of megabytes.
+// withoutDetails returns a diagnosis without absent findings and proof of stages: with 2,000 hosts
+// they take hundreds of megabytes.
 func withoutDetails(d *diagnosis.Diagnosis) *diagnosis.Diagnosis {
 	s := *d
 	s.Findings = nil
@@ -145,7 +145,7 @@ func (f *Follower) api(away bool) []Event {
 			text = fmt.Sprintf("the API answers for the first time, after %s", span(f.now.Sub(f.started)))
 		}
 		f.awaySince = time.Time{}
-		for _, s := range f.causes { // what was while no one looked does not count
+		for _, s := range f.causes { // what was between two runs does not count
 			s.first = f.now
 			if !s.provenSince.IsZero() {
 				s.provenSince = f.now

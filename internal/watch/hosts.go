@@ -17,7 +17,7 @@ import (
 type track struct {
 	shown   Step      // as reported
 	since   time.Time // of shown: when the host came there, as the diagnosis has it
-	came    time.Time // the same as it was watched; zero: it was there from the start, no one knows since when
+	came    time.Time // the same as it was watched; zero: it was there from the start, not known since when
 	pending *Step     // another step, that does not stand yet
 	first   time.Time // when pending was seen first
 	missing time.Time // since when nothing names the host; zero: something does
@@ -93,8 +93,8 @@ func (f *Follower) begin(d *diagnosis.Diagnosis) Event {
 	return f.event(Started, text)
 }
 
-// stepChangeOf compares one host with its track. A step ahead is reported at once; a step back,
-// a failure and what became unknown when it lasts.
+// stepChangeOf compares one host with its track. A later step is reported at once; an earlier
+// step, a failure and an unknown one when it lasts.
 func (f *Follower) stepChangeOf(h diagnosis.HostState, t *track, normal bool) (stepChange, bool) {
 	now := stepOf(h)
 	if now.same(t.shown) {

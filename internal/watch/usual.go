@@ -36,8 +36,8 @@ type stageOfRole struct {
 // history has the times of the hosts of this cluster, by place and host.
 type history map[stageOfRole]map[string]time.Duration
 
-// add takes the times of the stages that a host has passed: each from the latest known
-// time before it.
+// add records the durations of the stages that a host has passed: each from the latest known time
+// before it.
 func (h history) add(host diagnosis.HostState) {
 	var before time.Time
 	for _, s := range host.Stages {

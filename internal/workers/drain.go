@@ -251,7 +251,7 @@ func (d Drain) choose(pods []map[string]any) ([]pod, error) {
 	return list, nil
 }
 
-// controller is the kind of the object that makes a pod, "" where there is none.
+// controller is the kind of the object that makes a pod, "" if there is none.
 func controller(o map[string]any) string {
 	owners, _ := evidence.Field(o, "metadata", "ownerReferences").([]any)
 	for _, owner := range owners {

@@ -257,7 +257,7 @@ type Run struct {
 }
 
 // Runs returns the runs below a state directory, the newest first. It takes no lock. A run
-// that cannot be read is an error in addition to those that can.
+// that cannot be read is an error, returned with those that can.
 func Runs(stateDir string) ([]Run, error) {
 	all, err := statedir.Open(stateDir, false, runsDir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -25,7 +25,7 @@ type Node struct {
 	Kubelet  string // status.nodeInfo.kubeletVersion
 }
 
-// Nodes reads one Node; ok is false where there is none.
+// Nodes reads one Node; ok is false if there is none.
 type Nodes func(ctx context.Context, name string) (n Node, ok bool, err error)
 
 // Event is something that a person wants to see while a run works.
@@ -200,8 +200,8 @@ func lateError(names []string) error {
 	return &NotJoinedError{names}
 }
 
-// checkNodes looks at the Nodes once and returns the workers that are still waited for. What it
-// sees of a worker is reported when it changes. Its error is the journal's.
+// checkNodes lists the Nodes once and returns the workers that are still waited for. A change of a
+// worker is reported. Its error is the journal's.
 func (r *Runner) checkNodes(ctx context.Context, said map[string]string) (left []string, err error) {
 	for _, s := range r.Journal.Statuses() {
 		if s.Step != Made {

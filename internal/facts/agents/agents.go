@@ -3,7 +3,7 @@
 // of the cluster, and how the service itself answered.
 //
 // Invariants:
-//   - Where no one asked a service and no Agent was collected the facts have no
+//   - Where no service was asked and no Agent was collected the facts have no
 //     meaning; they are not unknown.
 //   - What a validation means is told by its id, never by its wording. What the end
 //     of an installation means is told by the fixed part of the service's sentence.
@@ -47,10 +47,10 @@ type Host struct {
 	TookTooLong facts.Field[bool] `cel:"tookTooLong"` // because a stage did not end in its time
 	WithCluster facts.Field[bool] `cel:"withCluster"` // because the cluster's installation failed
 	BootedImage facts.Field[bool] `cel:"bootedImage"` // it booted the installation image again
-	NotBack     facts.Field[bool] `cel:"notBack"`     // it rebooted and no one saw it since
+	NotBack     facts.Field[bool] `cel:"notBack"`     // it rebooted and was not seen since
 	Gone        facts.Field[bool] `cel:"gone"`        // it has stopped reporting
 	MediaLost   facts.Field[bool] `cel:"mediaLost"`   // the image that it runs from cannot be read
-	Rejected    facts.Field[bool] `cel:"rejected"`    // no one has approved its Agent
+	Rejected    facts.Field[bool] `cel:"rejected"`    // its Agent is not approved
 
 	Failing  facts.Field[[]string] `cel:"failing"`  // ids of validations
 	Hardware facts.Field[string]   `cel:"hardware"` // what the failing validations of a group say; "" where none fails
@@ -124,9 +124,9 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error
 	return f, nil
 }
 
-// setFromOtherSources sets what others than the service say of the host. Where there is no API to
-// ask for Nodes the service's word has to do: it watches for the Node of each host that
-// it installs.
+// setFromOtherSources sets what sources other than the service report about the host. If there is
+// no API to list Nodes, the service decides: it watches for the Node of each host that it
+// installs.
 func (f *Host) setFromOtherSources(ctx context.Context, w *facts.World, h inventory.Host) error {
 	if h.Planned != nil {
 		f.Planned.Set(true, evidence.Item{Locator: h.Planned.Loc, Excerpt: "host " + h.Name + " is planned"})
@@ -308,7 +308,7 @@ func (a answer) item() evidence.Item {
 }
 
 // listServices returns the answers, those that can be used first. asked is false
-// where no one asked.
+// where no service was asked.
 func listServices(ctx context.Context, w *facts.World) (list []answer, asked bool, err error) {
 	objects, err := w.List(ctx, evidence.AssistedServices, "")
 	if u, ok := evidence.AsUnavailable(err); ok && u.Why == evidence.NotAsked {
@@ -426,7 +426,7 @@ func (f *Cluster) fill(c assisted.Cluster, o evidence.Object) {
 	}
 }
 
-// listClusters returns the cluster of the service, or where no one asked one the
+// listClusters returns the cluster of the service, or where none was asked the
 // AgentClusterInstalls of a source that has no Nodes of its own; members is where
 // their hosts are. Those of a hub are of other clusters.
 func listClusters(ctx context.Context, w *facts.World) (list []evidence.Object, members evidence.Resource, err error) {

@@ -149,7 +149,7 @@ func passing(name string) bool {
 		strings.HasPrefix(name, "poststarthook/")
 }
 
-// apiChecks is the recorded checks, sorted out.
+// apiChecks has the recorded checks, by kind.
 type apiChecks struct {
 	client, front *checkedEndpoint
 	rest          []checkedEndpoint // api-int, vips and nodes
@@ -166,7 +166,7 @@ func (r checkedEndpoint) item() evidence.Item {
 }
 
 // read sorts the answers. Where an archive was read the API was not probed, and
-// what is asked of the path has no meaning.
+// what is asked of the path does not apply.
 func read(ctx context.Context, w *facts.World) (apiChecks, error) {
 	var l apiChecks
 	list, err := w.List(ctx, evidence.APIProbes, "")

@@ -18,7 +18,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
-// checks is a source of recorded answers; without answers no one went there.
+// checks is a source of recorded answers; without answers nothing was asked.
 type checkedEndpoints []probe.APIAnswer
 
 func (checkedEndpoints) Describe(context.Context) (evidence.Description, error) {

@@ -18,7 +18,7 @@ type FromHost struct {
 	Error     facts.Field[string]   `cel:"error"`     // the step that failed, an errorClass; "" when HTTP came back
 	NoName    facts.Field[bool]     `cel:"noName"`    // the name has no address on the node, or no name server answers it
 	Addresses facts.Field[[]string] `cel:"addresses"` // what the name resolves to there
-	Asked     facts.Field[int64]    `cel:"asked"`     // virtual addresses and control-plane hosts that the node was told to ask, too
+	Asked     facts.Field[int64]    `cel:"asked"`     // VIPs and control-plane hosts that the node was told to ask, too
 	Others    facts.Field[[]string] `cel:"others"`    // of them, those that answer
 }
 

@@ -50,7 +50,7 @@ func TestFromHost(t *testing.T) {
 	}
 }
 
-// TestMCSNotAsked: where no one asked port 22623, as from a node, it is not known
+// TestMCSNotAsked: where port 22623 was not asked, such as from a node, it is not known
 // whether it answers; and what one machine is refused is not held against what
 // another was answered.
 func TestMCSNotAsked(t *testing.T) {

@@ -86,7 +86,7 @@ func (m *Masters) count(r checkedEndpoint) (ready bool) {
 
 // MCS is how port 22623 answers from here, in front and on the masters.
 type MCS struct {
-	FrontAsked   facts.Field[int64]    `cel:"frontAsked"`   // api-int and virtual addresses
+	FrontAsked   facts.Field[int64]    `cel:"frontAsked"`   // api-int and VIPs
 	FrontOK      facts.Field[int64]    `cel:"frontOK"`      // of them, HTTP came back
 	FrontRefused facts.Field[int64]    `cel:"frontRefused"` // of them, nothing listens
 	Refusing     facts.Field[[]string] `cel:"refusing"`     // addresses of those
@@ -121,7 +121,7 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, error) 
 			add(&m.FrontOK, r)
 		case r.ErrorClass == probe.ErrRefused:
 			add(&m.FrontRefused, r)
-			if !slices.Contains(m.Refusing.Value(), r.Where()) { // api-int can be the virtual address itself
+			if !slices.Contains(m.Refusing.Value(), r.Where()) { // api-int can be the VIP itself
 				facts.Append(&m.Refusing, r.Where(), r.item())
 			}
 			if api := l.sameHostAPI(r); api != nil && api.answers() {

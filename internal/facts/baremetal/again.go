@@ -140,8 +140,8 @@ func noEvent(why string) *evidence.Unavailable {
 		Detail: why, Supply: evidence.Supply{Kind: evidence.SupplyPodLog, Namespace: inventory.MachineAPI, Name: "deployment/metal3-baremetal-operator"}}
 }
 
-// inProgress reports whether what failed is what the host's state is busy with. A
-// provisioning that failed is followed by deprovisioning (handleProvisioning).
+// inProgress reports whether the host is working on what failed. A failed provisioning is followed
+// by deprovisioning (handleProvisioning).
 func inProgress(st *metal3.BareMetalHostStatus, f failure) bool {
 	state, history := st.Provisioning.State, &st.OperationHistory
 	switch f.kind {

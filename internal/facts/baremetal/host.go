@@ -54,7 +54,7 @@ type Host struct {
 	Overdue      facts.Field[bool]      `cel:"overdue"` // longer than that, and the time of the next try has passed
 }
 
-// hostStatus is a BareMetalHost at a time, as its object shows it.
+// hostStatus is the status of a BareMetalHost at a time.
 type hostStatus struct {
 	state, status           string
 	errorType, errorMessage string
@@ -109,7 +109,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error
 	return f, nil
 }
 
-// statusOf reads a BareMetalHost at a time.
+// statusOf returns the status of a BareMetalHost at a time.
 func statusOf(h inventory.Host, now time.Time) hostStatus {
 	api := &h.BMH.API
 	st := &api.Status

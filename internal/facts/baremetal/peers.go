@@ -134,7 +134,7 @@ func identities(ctx context.Context, w *facts.World) (byIdentity, error) {
 	})
 }
 
-// mac is a MAC address in one spelling; "" for what is none.
+// mac is a MAC address in one spelling; "" for what is not one.
 func mac(s string) string {
 	hw, err := net.ParseMAC(strings.TrimSpace(s))
 	if err != nil {
@@ -247,7 +247,7 @@ func inventories(ctx context.Context, w *facts.World) (map[string]kind, error) {
 	})
 }
 
-// commonest returns the commonest value of a property among the others than one with the
+// commonest returns the commonest value of a property among the other hosts than one with the
 // value mine, and how many have it; of equally common ones the first in the alphabet.
 func (k kind) commonest(property, mine string) (value string, count int) {
 	for v, n := range k.values[property] {

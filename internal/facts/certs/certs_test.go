@@ -19,7 +19,7 @@ type issued struct {
 	key  *ecdsa.PrivateKey
 }
 
-// issue makes a certificate; a nil parent makes it an authority of its own.
+// issue makes a certificate; a nil parent makes it a CA of its own.
 func issue(t *testing.T, cn string, parent *issued, names []string, ips ...string) issued {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

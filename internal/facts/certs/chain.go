@@ -48,7 +48,7 @@ func ParseBundle(text []byte) ([]*x509.Certificate, error) {
 	return list, nil
 }
 
-// SignedBy reports whether one of the authorities signed the certificate. Its
+// SignedBy reports whether one of the CAs signed the certificate. Its
 // validity in time is another question.
 func SignedBy(cert *x509.Certificate, authorities []*x509.Certificate) bool {
 	return slices.ContainsFunc(authorities, func(ca *x509.Certificate) bool {
@@ -56,7 +56,7 @@ func SignedBy(cert *x509.Certificate, authorities []*x509.Certificate) bool {
 	})
 }
 
-// ChainSignedBy reports whether the leaf leads to one of the authorities through
+// ChainSignedBy reports whether the leaf leads to one of the CAs through
 // the other certificates that came with it.
 func ChainSignedBy(chain, authorities []*x509.Certificate) bool {
 	if len(chain) == 0 {

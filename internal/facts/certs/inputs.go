@@ -19,7 +19,7 @@ import (
 // Inputs are the objects of the installation that operators continue reading: the root
 // authority, the install-config, and the address of the internal API.
 type Inputs struct {
-	Published   facts.Field[string] `cel:"published"`   // the ConfigMap with the authority that pointers are made with
+	Published   facts.Field[string] `cel:"published"`   // the ConfigMap with the CA that pointers are made with
 	RootDiffers facts.Field[bool]   `cel:"rootDiffers"` // ControllerConfig.spec.rootCAData has none of its certificates
 	ConfigGone  facts.Field[bool]   `cel:"configGone"`  // there is no kube-system/cluster-config-v1
 	// NamespaceSince is when the oldest ConfigMap of kube-system was created: the installer
@@ -55,10 +55,10 @@ func readInputs(ctx context.Context, w *facts.World, _ fault.Subject) (Inputs, e
 	return in, nil
 }
 
-// root compares the published authority with the copy in the ControllerConfig. The
+// root compares the published CA with the copy in the ControllerConfig. The
 // operator writes the copy at each sync (openshift/machine-config-operator:
 // pkg/operator/sync.go syncRenderConfig; before 4.19 with the API server's serving
-// authorities in one bundle, so it may have more).
+// CAs in one bundle, so it may have more).
 func (in *Inputs) root(ctx context.Context, w *facts.World) error {
 	bundle, o, err := published(ctx, w)
 	if err != nil {

@@ -23,7 +23,7 @@ const (
 )
 
 // MCS is the certificate of the machine config server, which a booting host's
-// Ignition verifies with the authority in its pointer config. That pointer lies in
+// Ignition verifies with the CA in its pointer config. That pointer lies in
 // user-data Secrets, which are not read: whether a given host's pointer has the
 // right authority cannot be told from here.
 type MCS struct {
@@ -31,14 +31,14 @@ type MCS struct {
 	From         facts.Field[string]    `cel:"from"` // where it was read: "secret", "served", or only its "annotations"
 	Subject      facts.Field[string]    `cel:"subject"`
 	Issuer       facts.Field[string]    `cel:"issuer"`
-	Authority    facts.Field[string]    `cel:"authority"` // the issuer's common name, which Ignition prints of an authority
+	Authority    facts.Field[string]    `cel:"authority"` // the issuer's common name, which Ignition prints of a CA
 	NotBefore    facts.Field[time.Time] `cel:"notBefore"`
 	NotAfter     facts.Field[time.Time] `cel:"notAfter"`
 	Names        facts.Field[[]string]  `cel:"names"`
 	Asked        facts.Field[[]string]  `cel:"asked"`      // under which names and addresses hosts ask for it
 	Uncovered    facts.Field[[]string]  `cel:"uncovered"`  // those of asked that the certificate is not for
-	Published    facts.Field[string]    `cel:"published"`  // the ConfigMap with the authority that pointers are made with
-	Trusted      facts.Field[bool]      `cel:"trusted"`    // the published authority signed it
+	Published    facts.Field[string]    `cel:"published"`  // the ConfigMap with the CA that pointers are made with
+	Trusted      facts.Field[bool]      `cel:"trusted"`    // the published CA signed it
 	RootCAData   facts.Field[bool]      `cel:"rootCAData"` // ControllerConfig.spec.rootCAData signed it
 	ServedBy     facts.Field[[]string]  `cel:"servedBy"`   // the probed servers
 	Stale        facts.Field[[]string]  `cel:"stale"`      // servers that serve another certificate than the Secret holds
@@ -276,7 +276,7 @@ func firstVIP(infra evidence.Object) (vip string, only bool) {
 	return vip, vip != "" && platform != "Nutanix"
 }
 
-// authorities compares the leaf with the authority that pointers are made with:
+// authorities compares the leaf with the CA that pointers are made with:
 // the ConfigMap machine-config-server-ca where it exists (from 4.19, or after a
 // regeneration), else kube-system/root-ca
 // (openshift/machine-config-operator:pkg/operator/sync.go syncRenderConfig).
@@ -310,7 +310,7 @@ func (m *MCS) rootCAData(ctx context.Context, w *facts.World, chain []*x509.Cert
 	return nil
 }
 
-// published returns the authorities that new pointers are made with.
+// published returns the CAs that new pointers are made with.
 func published(ctx context.Context, w *facts.World) ([]*x509.Certificate, evidence.Object, error) {
 	for _, at := range []struct{ namespace, name, key string }{
 		{mcoNamespace, mcsCA, "ca-bundle.crt"},

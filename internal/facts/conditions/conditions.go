@@ -63,7 +63,7 @@ func Of(o evidence.Object) []Condition {
 	return list
 }
 
-// Find returns the condition of a type; a zero Condition where there is none.
+// Find returns the condition of a type; a zero Condition if there is none.
 func Find(list []Condition, kind string) Condition {
 	if found := Named(list, kind); len(found) > 0 {
 		return found[0]

@@ -106,9 +106,9 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (Loop, error) {
 	return l, nil
 }
 
-// staleStatus is why the status of a Node's pods is not that of now: its kubelet, which writes it,
-// was given up (kubernetes/kubernetes:pkg/controller/nodelifecycle/node_lifecycle_controller.go
-// tryUpdateNodeHealth). nil where it was not.
+// staleStatus returns why the pod statuses of a Node are old: its kubelet, which writes them, no
+// longer reports (kubernetes/kubernetes:pkg/controller/nodelifecycle/node_lifecycle_controller.go
+// tryUpdateNodeHealth). nil if it reports.
 func staleStatus(node evidence.Object) error {
 	ready := conditions.Find(conditions.Of(node), "Ready")
 	if ready.Status != "Unknown" {

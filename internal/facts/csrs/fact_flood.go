@@ -95,8 +95,8 @@ func since(all []Request, limit int, now time.Time, version string) time.Time {
 	return time.Time{}
 }
 
-// mostRequests is the node that the most requests of the flood are for: usually one
-// kubelet that restarts in a loop.
+// mostRequests returns the node with the most requests of the flood: usually one kubelet that
+// restarts in a loop.
 func mostRequests(all []Request, now time.Time, version string) (node string, most int) {
 	count := map[string]int{}
 	for _, r := range all {

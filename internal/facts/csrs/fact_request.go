@@ -24,7 +24,7 @@ type Asked struct {
 	Requester  facts.Field[string]    `cel:"requester"`
 	Renews     facts.Field[bool]      `cel:"renews"` // a node asks for its own next client certificate
 	Created    facts.Field[time.Time] `cel:"created"`
-	FirstAsked facts.Field[time.Time] `cel:"firstAsked"` // when the oldest request of this node and kind was made that no one answered
+	FirstAsked facts.Field[time.Time] `cel:"firstAsked"` // when the oldest request of this node and kind was made that is not answered
 	Newest     facts.Field[bool]      `cel:"newest"`     // only the newest of a node is of use to it
 	Siblings   facts.Field[int]       `cel:"siblings"`   // other open requests for the same node and kind
 	Keys       facts.Field[int]       `cel:"keys"`       // different keys among all of them
@@ -151,7 +151,7 @@ func (r Request) asker() string {
 	return r.Requester
 }
 
-// siblings is where a request stands among the others of its node.
+// siblings is the position of a request among the others of its node.
 type siblings struct {
 	newest         bool
 	siblings, keys int
@@ -357,7 +357,7 @@ func reserved(ctx context.Context, w *facts.World, r Request) []evidence.Item {
 }
 
 // compared shows the Machine of which the approver logged that it compared the request with
-// it, where there is none now.
+// it, if there is none now.
 func (a *Asked) compared(r Request) []evidence.Item {
 	if !slices.Contains([]Waits{WaitsWindow, WaitsNodeRef, WaitsName, WaitsNames}, Waits(a.Logged.Value())) {
 		return nil

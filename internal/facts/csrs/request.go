@@ -45,7 +45,7 @@ const (
 	Other   Kind = "other"
 )
 
-// State is where a request stands.
+// State is the state of a request.
 type State string
 
 // The states. Issued is approved and signed; Approved waits for the signer.
@@ -92,7 +92,7 @@ type Request struct {
 	Approval    Mark
 	Denial      Mark
 	Failure     Mark
-	Certificate *x509.Certificate // issued; nil where there is none or it could not be read
+	Certificate *x509.Certificate // issued; nil if there is none or it could not be read
 	Loc         evidence.Locator
 }
 

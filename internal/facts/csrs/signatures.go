@@ -40,7 +40,7 @@ type loggedRefusal struct {
 	line  evidence.Line
 }
 
-// loggedRefusals returns the approver's last words on a request, of each kind, in the order
+// loggedRefusals returns the approver's last log line about a request, of each kind, in the order
 // of the list of refusals.
 func loggedRefusals(ctx context.Context, w *facts.World, name string) ([]loggedRefusal, error) {
 	all, err := facts.Memo(ctx, w, "csrs.said", func(ctx context.Context, w *facts.World) (map[string][]loggedRefusal, error) {

@@ -109,8 +109,8 @@ func unsafe(cr evidence.Object) bool {
 	return false
 }
 
-// operatorConditions returns the operator's conditions: those of its own resource, else the
-// lines of its ClusterOperator, and reports whether it is the latter.
+// operatorConditions returns the operator's conditions: those of its own resource, else the lines
+// of its ClusterOperator; union reports the latter.
 func operatorConditions(ctx context.Context, w *facts.World) (list []conditions.Condition, union bool, err error) {
 	cr, ok, err := w.Get(ctx, evidence.EtcdOperators, "", "cluster")
 	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {

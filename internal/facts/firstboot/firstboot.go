@@ -158,7 +158,7 @@ func kubeletRuns(o evidence.Object, now time.Time) (bool, evidence.Item, error) 
 	return false, item, nil
 }
 
-// mayExist reports whether what was to be read may be there all the same.
+// mayExist reports whether what could not be read may exist.
 func mayExist(err error) bool {
 	u, ok := evidence.AsUnavailable(err)
 	return ok && (u.Why.MayHideObjects() || u.Fields)
@@ -266,7 +266,7 @@ type boot struct {
 	wait, failure, end, name *line // the lines that show it
 }
 
-// readBoot plays the lines; what stands at the end counts.
+// readBoot reads the lines in order; the last state counts.
 func readBoot(lines []line) boot {
 	var b boot
 	for i := range lines {

@@ -15,7 +15,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// Host is the fact hosted-host: the Machine of a host and what stands behind it. A
+// Host is the fact hosted-host: the Machine of a host and what it refers to. A
 // field that is a sentence is "" where nothing is wrong.
 type Host struct {
 	Machine      facts.Field[string]    `cel:"machine"`
@@ -113,7 +113,7 @@ func (f *Host) machine(h inventory.Host) {
 	f.FailureSince.Set(since, item)
 }
 
-// unread says why what stands behind a Machine is not known, nil where it is.
+// unread says why what a Machine refers to is not known, nil where it is.
 func unread(ctx context.Context, w *facts.World, h inventory.Host) error {
 	if h.Hosted.InfraKind != "AgentMachine" || h.Agent != nil {
 		return nil
@@ -177,7 +177,7 @@ type Request struct {
 	Newest     facts.Field[bool]      `cel:"newest"`
 	Renews     facts.Field[bool]      `cel:"renews"`
 	Created    facts.Field[time.Time] `cel:"created"`
-	NoApprover facts.Field[bool]      `cel:"noApprover"` // no one approves requests of kubelets: no Machines are made for this cluster's hosts
+	NoApprover facts.Field[bool]      `cel:"noApprover"` // requests of kubelets are not approved: no Machines are made for this cluster's hosts
 	Disabled   facts.Field[bool]      `cel:"disabled"`   // the HostedCluster switches the management of Machines off
 }
 

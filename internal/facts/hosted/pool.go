@@ -36,7 +36,7 @@ type Pool struct {
 	PayloadReason  facts.Field[string]    `cel:"payloadReason"`
 	PayloadMessage facts.Field[string]    `cel:"payloadMessage"`
 	PayloadSince   facts.Field[time.Time] `cel:"payloadSince"`
-	NotReached     facts.Field[bool]      `cel:"notReached"` // no one has fetched the payload of this config yet
+	NotReached     facts.Field[bool]      `cel:"notReached"` // the payload of this config was not fetched yet
 	ReachedSince   facts.Field[time.Time] `cel:"reachedSince"`
 	Paused         facts.Field[bool]      `cel:"paused"`
 	PausedSince    facts.Field[time.Time] `cel:"pausedSince"`

@@ -184,7 +184,7 @@ func (b *progress) noRecord(name string, before *service, runs map[string]*servi
 	b.show(first, "there is no record of "+name+".service beside this", b.since)
 }
 
-// at fills in where a service stands. failing is nil where it has not failed.
+// at fills in the state of a service. failing is nil where it has not failed.
 func (b *progress) at(s *service, failing *stage) {
 	b.service, b.since = s.object.Name, s.since
 	if failing == nil {

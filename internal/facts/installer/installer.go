@@ -94,7 +94,7 @@ var messages = []string{
 	sigRun, sigInfra, sigOldInfra, sigWait, sigStill, sigBoot, sigDone, sigFatal, sigFailed, sigOperator, sigMade, sigGenerate, sigGather, sigAgent, sigStopped, sigPulls, sigGathered, sigLine,
 }
 
-// waitSteps tells the steps apart by what is waited for; the first that fits counts.
+// waitSteps maps what is waited for to the step; the first match counts.
 var waitSteps = []struct{ mark, step, words string }{
 	{"kubernetes api", "api", "the Kubernetes API"},
 	{"bootstrapping", "bootstrap", "bootstrapping to complete"},
@@ -303,7 +303,7 @@ func addresses(list []line) []string {
 	return found
 }
 
-// readRun goes through one run.
+// readRun reads the lines of one run.
 func readRun(run []line) *install {
 	in := &install{ended: "running", step: "assets", waitsFor: "its assets"}
 	first := run[0].Line
@@ -381,8 +381,8 @@ func (in *install) begin(step, words string, at time.Time) {
 	}
 }
 
-// setCause keeps what a line gives as cause. One without any leaves that of before: the
-// last error of a wait only says that its time is over.
+// setCause sets the cause that a line gives. A line without a cause keeps the previous one: the
+// last error of a wait only says that it timed out.
 func (in *install) setCause(text string, item evidence.Item) {
 	if cause := causeOf(text); cause != "" {
 		in.cause, in.causeText = cause, text

@@ -126,7 +126,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// TestSay: while no one can ask the cluster, the log has to say how far it came.
+// TestSay: while the cluster cannot be asked, the log has to say how far it came.
 func TestSay(t *testing.T) {
 	boot := at("07:20:00", "info", "Waiting up to 30m0s for bootstrapping to complete...")
 	for name, c := range map[string]struct{ log, want string }{

@@ -142,9 +142,9 @@ func (s *service) end(i int, at *stage, r record) {
 // is not expected to end.
 func (s *service) endless() bool { return s.object.Name == "kubelet" }
 
-// staleAfter is for how long a stage has to be open to count more than another that
-// failed before: a service that is started again goes through its stages again, and the
-// etcd of the bootstrap host takes minutes to come back.
+// staleAfter is how long a stage has to be open to count more than one that failed before: a
+// service that restarts repeats its stages, and the etcd of the bootstrap host takes minutes to
+// return.
 const staleAfter = 15 * time.Minute
 
 // failing returns what failed last without a success since, nil where nothing did or

@@ -145,7 +145,7 @@ func (i *Identity) ends(gap error) error {
 	return facts.Miss(gap, &i.Lines, &i.First, &i.Last, &i.LastAnonymous, &i.LastValid)
 }
 
-// logCounts is what the lines of one host say. first and last are of lines that count.
+// logCounts counts the lines of one host. first and last are of lines that count.
 type logCounts struct {
 	covered                               bool // lines come from a journal of the host
 	counts                                map[*logLine]int

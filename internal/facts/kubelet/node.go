@@ -221,7 +221,7 @@ func Renewed(lease evidence.Object) time.Time {
 	return evidence.Time(lease.Content, "spec", "renewTime")
 }
 
-// Newest returns the Lease of a name, empty where there is none, and the newest
+// Newest returns the Lease of a name, empty if there is none, and the newest
 // renewal of all.
 func Newest(leases []evidence.Object, name string) (own evidence.Object, newest time.Time) {
 	for _, l := range leases {

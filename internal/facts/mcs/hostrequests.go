@@ -111,7 +111,7 @@ func addressesOf(ctx context.Context, w *facts.World, h inventory.Host) ([]strin
 	return slices.DeleteFunc(slices.Clone(h.Addresses), func(a string) bool { return owners[a] > 1 }), nil
 }
 
-// setFailures sets what the host's requests show: the last row of failures.
+// setFailures sets the last series of failed requests of the host.
 func (f *HostRequests) setFailures(mine []request) {
 	if len(mine) == 0 {
 		return

@@ -17,7 +17,7 @@ import (
 type Ignition struct {
 	Joined     facts.Field[bool]   `cel:"joined"`     // a Node of this name exists
 	URL        facts.Field[string] `cel:"url"`        // the last one that was fetched
-	Pool       facts.Field[string] `cel:"pool"`       // in that URL, "" where it is none of a machine config server
+	Pool       facts.Field[string] `cel:"pool"`       // in that URL, "" where it is not of a machine config server
 	Hosted     facts.Field[bool]   `cel:"hosted"`     // that URL is one of a hosted cluster's ignition server
 	Attempts   facts.Field[int64]  `cel:"attempts"`   // number of the last attempt
 	Status     facts.Field[int64]  `cel:"status"`     // HTTP status of the last answer, 0 when the last attempt got none
@@ -92,7 +92,7 @@ type console struct {
 	stage, stageError, failed                       string // the stage after the fetch that runs, and the one that failed
 	attempts, status                                int64
 	hosted, sameName, finished, terminal            bool
-	first, last                                     float64 // attempts, by the kernel's clock; negative where there is none
+	first, last                                     float64 // attempts, by the kernel's clock; negative if there is none
 	attempt, outcome, end, authority, badCA, config *hit    // the lines that show it
 }
 
@@ -159,7 +159,7 @@ func (g *console) begin(l *hit) {
 	}
 }
 
-// setURL notes the URL that is fetched.
+// setURL sets the URL that is fetched.
 func (g *console) setURL(url string) {
 	g.url, g.pool = url, ""
 	if m := poolInURL.FindStringSubmatch(url); m != nil {

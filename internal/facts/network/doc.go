@@ -1,12 +1,12 @@
 // Package network computes facts about what a node needs to get a network: the
 // plugin's pods and their certificate, the approver and webhook of node identities,
-// the virtual addresses, and what the network operator says, level by level.
+// the VIPs, and what the network operator says, level by level.
 //
 // Invariants:
 //   - The network operator reports the first of its levels that fails, in a fixed
 //     order (openshift/cluster-network-operator:pkg/controller/statusmanager/status_manager.go
 //     syncDegraded). Its message says nothing against the later levels.
-//   - A virtual address outside the machine networks is a contradiction in the
+//   - A VIP outside the machine networks is a contradiction in the
 //     configuration. It stops no data plane, and nothing here says so.
 //   - What a log says counts only while the pod that said it is not ready.
 package network

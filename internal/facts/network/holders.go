@@ -24,7 +24,7 @@ const (
 	failed = "fault"
 )
 
-// Holders is the fact vip-holders: which hosts hold a virtual address by their own
+// Holders is the fact vip-holders: which hosts hold a VIP by their own
 // report. One of them should, and the others should be VRRP BACKUP
 // (acassen/keepalived:keepalived/vrrp/vrrp.c).
 type Holders struct {

@@ -29,7 +29,7 @@ var (
 
 // Host is the fact host-network.
 type Host struct {
-	OVNPod        facts.Field[string]    `cel:"ovnPod"` // of ovnkube-node on the node; "" where there is none
+	OVNPod        facts.Field[string]    `cel:"ovnPod"` // of ovnkube-node on the node; "" if there is none
 	OVNReady      facts.Field[bool]      `cel:"ovnReady"`
 	OVNWaiting    facts.Field[string]    `cel:"ovnWaiting"`
 	OVNSince      facts.Field[time.Time] `cel:"ovnSince"`

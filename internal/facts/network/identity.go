@@ -133,7 +133,7 @@ func (f *Identity) node(n evidence.Object, pods []evidence.Object) (bool, error)
 	return false, nil
 }
 
-// onPremise are the platforms whose installer sets up virtual addresses, and the
+// onPremise are the platforms whose installer sets up VIPs, and the
 // short names of which the namespaces of their static pods are made
 // (openshift/machine-config-operator:pkg/controller/template/render.go
 // onPremPlatformShortName, templates/common/on-prem/files).

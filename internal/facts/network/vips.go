@@ -20,9 +20,9 @@ import (
 // VIPs is the fact vips.
 type VIPs struct {
 	Platform    facts.Field[string]   `cel:"platform"`
-	All         facts.Field[[]string] `cel:"all"` // virtual addresses of API and ingress
+	All         facts.Field[[]string] `cel:"all"` // VIPs of API and ingress
 	Networks    facts.Field[[]string] `cel:"networks"`
-	Outside     facts.Field[[]string] `cel:"outside"`     // virtual addresses in none of the networks
+	Outside     facts.Field[[]string] `cel:"outside"`     // VIPs in none of the networks
 	Checked     facts.Field[bool]     `cel:"checked"`     // there are networks to compare with
 	UserManaged facts.Field[bool]     `cel:"userManaged"` // the load balancer is outside the cluster
 	Said        facts.Field[bool]     `cel:"said"`        // the network operator says so, too

@@ -44,7 +44,7 @@ type Identity struct {
 	BootstrapEnd     facts.Field[time.Time] `cel:"bootstrapEnd"` // of a certificate
 	BootstrapAdmin   facts.Field[bool]      `cel:"bootstrapAdmin"`
 	BootstrapLocal   facts.Field[bool]      `cel:"bootstrapLocal"` // it speaks to the machine itself
-	ForeignCA        facts.Field[bool]      `cel:"foreignCA"`      // the two kubeconfigs believe in no common authority
+	ForeignCA        facts.Field[bool]      `cel:"foreignCA"`      // the two kubeconfigs believe in no common CA
 	At               facts.Field[time.Time] `cel:"at"`
 }
 

@@ -4,7 +4,7 @@
 //
 // Invariants:
 //   - Where rollcall-host was not run on a machine whose Node is Ready, the facts are not
-//     applicable: no one goes to a machine that does its duty. Where the Node is not
+//     applicable: a machine that works is not checked by hand. Where the Node is not
 //     Ready, or there is none, they are unknown, and say what would supply them.
 //   - A file that could not be read makes its fields unknown; it is not a file that
 //     is not there.
@@ -40,7 +40,7 @@ func needs(r evidence.Resource) []evidence.Need {
 	return list
 }
 
-// readPart returns what a machine said in one of its parts.
+// readPart returns one part of what rollcall-host collected on a machine.
 func readPart[T any](ctx context.Context, w *facts.World, r evidence.Resource, s fault.Subject) (T, evidence.Locator, error) {
 	var none T
 	h, ok, err := inventory.Find(ctx, w, s.Name)

@@ -56,7 +56,7 @@ func TestConfigUnread(t *testing.T) {
 }
 
 // TestContainersUnread: without the runtime's answer no container is known to run; a
-// manifest that is none is known all the same.
+// manifest that is none is known anyway.
 func TestContainersUnread(t *testing.T) {
 	w := factstest.World(t, factstest.Metal, "-- patch:"+parts+"hostcontainers/m1.yaml --\nruntimeError: no socket\nmanifests: [{path: /etc/kubernetes/manifests/a.yaml, exists: true, problem: no pod}]\n")
 	f := factstest.Fields[Containers](t, w, containersFact, factstest.Host("m1"))

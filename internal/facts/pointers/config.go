@@ -17,9 +17,9 @@ import (
 // Config is a pointer config, as far as it is kept.
 type Config struct {
 	Host        string // from where the config is fetched, without port
-	Pool        string // the last part of its path, "" where it is none of a machine config server
+	Pool        string // the last part of its path, "" where it is not of a machine config server
 	Authorities []*x509.Certificate
-	Names       []string // of the authorities
+	Names       []string // of the CAs
 }
 
 // ignition is what is kept of the config. Spec 2 spells merge "append"

@@ -1,5 +1,5 @@
 // Package pointers computes facts about pointer configs: the small Ignition configs
-// that hosts boot with, which say from where the rest is fetched and which authority
+// that hosts boot with, which say from where the rest is fetched and which CA
 // is trusted for that.
 //
 // Invariants:
@@ -7,7 +7,7 @@
 //     ISO, on a web server or on a host cannot be seen from here: that those in the
 //     cluster are right does not mean that a given host's is.
 //   - A Secret that exists and was not read leaves its contents unknown, never well.
-//   - An authority fits when it leads to the certificate that the machine config
+//   - A CA fits when it leads to the certificate that the machine config
 //     server shows; its name does not matter.
 package pointers
 

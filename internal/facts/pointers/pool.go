@@ -17,17 +17,17 @@ import (
 
 // Pool is the fact pool-pointers: the pointer configs in Secrets for hosts of one
 // pool. The operator makes and renews <pool>-user-data-managed; <pool>-user-data is
-// the installer's and no one's afterwards
+// made by the installer and not updated afterwards
 // (openshift/machine-config-operator:manifests/userdata_secret.yaml, pkg/operator/sync.go).
 type Pool struct {
 	Secrets   facts.Field[[]string] `cel:"secrets"`   // that are there
 	Unread    facts.Field[[]string] `cel:"unread"`    // those of them whose contents were not read
 	Used      facts.Field[[]string] `cel:"used"`      // those that a MachineSet gives to its hosts
 	Missing   facts.Field[[]string] `cel:"missing"`   // that a MachineSet names and that are not there
-	Outdated  facts.Field[[]string] `cel:"outdated"`  // whose authority did not sign what the machine config server shows
+	Outdated  facts.Field[[]string] `cel:"outdated"`  // whose CA did not sign what the machine config server shows
 	Uncovered facts.Field[[]string] `cel:"uncovered"` // whose address the server's certificate is not for
 	Address   facts.Field[string]   `cel:"address"`   // of the first of these
-	Authority facts.Field[string]   `cel:"authority"` // names of the authorities of the first outdated one
+	Authority facts.Field[string]   `cel:"authority"` // names of the CAs of the first outdated one
 	InUse     facts.Field[bool]     `cel:"inUse"`     // a MachineSet uses one that is outdated or not covered
 	Refusing  facts.Field[[]string] `cel:"refusing"`  // outdated or not covered, and given to the hosts of a MachineSet that has some
 	Sets      facts.Field[[]string] `cel:"sets"`      // these MachineSets
@@ -101,7 +101,7 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (Pool, error) {
 }
 
 // fields returns what was found. What a pointer that was not compared leaves open is
-// unknown: what the others show is shown all the same.
+// unknown: what the others show is shown anyway.
 func (f *pointers) fields(setsErr, dark error) Pool {
 	p := f.Pool
 	p.Secrets.Set(f.secrets)

@@ -76,7 +76,7 @@ func (c *Config) annotations(n nodeConfig) {
 }
 
 // lookUp finds out whether the named configs exist. Where MachineConfigs could not be read,
-// the daemon's own complaint proves that its config is missing, as long as it stands.
+// the daemon's own complaint proves that its config is missing, as long as it is reported.
 func (c *Config) lookUp(ctx context.Context, w *facts.World, n nodeConfig) error {
 	facts.Prove(n.item(), &c.CurrentMissing, &c.DesiredMissing)
 	if n.class.missing() {

@@ -17,7 +17,7 @@ import (
 
 // The lines of the daemon that matter (openshift/machine-config-operator:
 // pkg/daemon/{daemon,writer,update,drain}.go). An ID that ends in -ok says that
-// what stood before is over.
+// what was before is over.
 const (
 	sigBootstrap   = "mcd.bootstrap"
 	sigBootstrapOK = "mcd.bootstrap-ok"
@@ -178,7 +178,7 @@ func daemonLines(ctx context.Context, w *facts.World) (daemonLogs, error) {
 	})
 }
 
-// follow plays the lines; what stands at the end counts.
+// follow plays the lines; the last state counts.
 func (d *daemon) follow(lines []daemonLine) {
 	d.proof = map[string]evidence.Item{}
 	for _, l := range lines {

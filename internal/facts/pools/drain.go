@@ -102,7 +102,7 @@ func readDrain(ctx context.Context, w *facts.World, s fault.Subject) (NodeDrain,
 	return d, nil
 }
 
-// addBlockedPod notes a pod whose eviction was refused before a try has ended.
+// addBlockedPod adds a pod whose eviction was refused before a try has ended.
 func (d *NodeDrain) addBlockedPod(pod string, l drainLine) {
 	var pods []string
 	if have := d.Pods.Value(); have != "" {

@@ -117,8 +117,8 @@ func (r *Rollout) since(pool evidence.Object, nodes []nodeConfig) {
 	}
 }
 
-// progressTo is how far a node is with a config that it was asked to take: 0 where it was
-// not asked, more the further it is.
+// progressTo returns how far a node is with a config that it was asked to apply: 0 if it was not
+// asked, more the further it is.
 func (n nodeConfig) progressTo(target string) int {
 	switch {
 	case n.desired != target || n.current == n.desired && n.state == "Done":

@@ -90,7 +90,7 @@ var (
 // mirrors splits the error of several attempts (docker/docker_image_src.go newImageSource).
 var mirrors = regexp.MustCompile(`(?is)\(mirrors also failed: \[(.*)\]\): (.*)$`)
 
-// Parse reads the error of a pull. ok is false where the text is none.
+// Parse reads the error of a pull. ok is false if the text is not one.
 func Parse(text string) (e Error, ok bool) {
 	if !pulls.MatchString(text) {
 		return Error{}, false

@@ -22,7 +22,7 @@ const (
 	linkReplicaSet = "replicaset" // it has no ReplicaSet
 	linkAdmission  = "admission"  // creating its pods is refused
 	linkPods       = "pods"       // pods are not created
-	linkScheduler  = "scheduler"  // no one looked at where the pod could run
+	linkScheduler  = "scheduler"  // not checked where the pod could run
 	linkPlacement  = "placement"  // it fits on no node
 	linkKubelet    = "kubelet"    // its node does not start it
 	linkContainer  = "container"  // a container does not run or is not ready

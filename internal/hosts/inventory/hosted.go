@@ -151,7 +151,7 @@ func NodePoolOf(o evidence.Object) string {
 }
 
 // hosted adds what the management cluster knows: the NodePools' replicas, the
-// Machines and what stands behind them.
+// Machines and what they refer to.
 func (b *builder) hosted(ctx context.Context, w *facts.World, _ evidence.Need) error {
 	h, err := w.Hosted(ctx)
 	if err != nil || h == nil {

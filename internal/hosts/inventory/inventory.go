@@ -95,14 +95,14 @@ type Host struct {
 	Assisted  *Assisted
 	Planned   *Planned // in the installer's own words, where an install directory was read
 	Named     *Named   // the user, or a text, names it
-	Console   string   // locator path of a console text, "" where there is none
+	Console   string   // locator path of a console text, "" if there is none
 	Addresses []string // all IP addresses that any object names, sorted
 	MACs      []string // lower case, sorted
 	Pool      Pool
 	Claims    []Claim // requests for its first client certificate, oldest first
 	// OperatorWords is what the operators of etcd and the API server report of it.
 	OperatorWords []OperatorWord
-	OnHost        string // the name under which somebody looked on the machine itself, "" where no one did
+	OnHost        string // the name under which rollcall-host ran on the machine itself, "" where it did not
 
 	// Of a host of a hosted cluster.
 	NodePool string           // "" where nothing tells
@@ -285,7 +285,7 @@ func read(ctx context.Context, w *facts.World) (*Inventory, error) {
 	}
 	for _, s := range steps {
 		if h != nil && slices.Contains([]evidence.Resource{evidence.Machines, evidence.BareMetalHosts, evidence.EtcdOperators}, s.need.Resource) {
-			continue // the Machines of a hosted cluster are those of the Cluster API, in addition to its control plane
+			continue // the Machines of a hosted cluster are those of the Cluster API, next to its control plane
 		}
 		err := s.step(ctx, w, s.need)
 		u, unavailable := evidence.AsUnavailable(err)

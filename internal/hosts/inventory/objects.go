@@ -197,7 +197,7 @@ func (b *builder) hostOfBMH(m *metal3.BareMetalHost) *Host {
 // joinByNode joins a Machine that its BareMetalHost belongs to with the Node of the
 // BareMetalHost's name. A Machine without addresses and without nodeRef, as the
 // installer makes them for hosts that it does not inspect, leads to its Node only
-// by way of its BareMetalHost.
+// through its BareMetalHost.
 func (b *builder) joinByNode(h *Host, m *metal3.BareMetalHost) *Host {
 	if h.Node != nil || h.Machine == nil {
 		return h

@@ -70,7 +70,7 @@ func nodeRole(labels map[string]string) string {
 		return ""
 	}
 	if i := slices.IndexFunc(roles, func(r string) bool { return r != "worker" }); i >= 0 && len(roles) == 2 && slices.Contains(roles, "worker") {
-		return roles[i] // one custom role in addition to worker: the custom pool wins (pkg/helpers GetPoolsForNode)
+		return roles[i] // one custom role besides worker: the custom pool wins (pkg/helpers GetPoolsForNode)
 	}
 	return roles[0]
 }

@@ -83,7 +83,7 @@ type installConfig struct {
 const maxInstallConfig = 1 << 20
 
 // installConfig reads kube-system/cluster-config-v1, which the installer writes
-// and no one updates: it counts the hosts of day one.
+// and is not updated: it counts the hosts of day one.
 func (b *builder) installConfig(ctx context.Context, w *facts.World, need evidence.Need) error {
 	o, ok, err := w.Get(ctx, need.Resource, need.Namespace, "cluster-config-v1")
 	if err != nil || !ok {
@@ -209,7 +209,7 @@ func Shows(name string) func(evidence.Text) bool {
 }
 
 // CutOff returns why a text that may be of the host was not read to its end, nil where
-// all were, or where there is none. It is for facts in which the last line counts.
+// all were, or if there is none. It is for facts in which the last line counts.
 func CutOff(ctx context.Context, w *facts.World, q evidence.TextQuery, name string) error {
 	err := w.Gap(ctx, q, Shows(name))
 	if u, ok := evidence.AsUnavailable(err); ok && !u.Why.MayHideObjects() {

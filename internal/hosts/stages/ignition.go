@@ -96,7 +96,7 @@ func orElse(list ...string) string {
 // that has just converged is served a moment later.
 const askedAgain = 2 * time.Minute
 
-// failedRequests is a host whose requests have failed since then.
+// failedRequests is the stage of a host whose requests have failed since a time.
 func failedRequests(now, since time.Time, why string, proof []evidence.Item) diagnosis.StageState {
 	if !since.IsZero() && now.Before(since.Add(askedAgain)) {
 		return waiting(since, why+"; Ignition asks again", proof...)

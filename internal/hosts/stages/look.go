@@ -29,8 +29,8 @@ const (
 	leases        = "kube-node-lease"
 )
 
-// leaseTimeout is after how long without a renewed lease a node no longer
-// reports. The controller manager itself waits 40 to 50 seconds
+// leaseTimeout is how long a node may not renew its lease before it counts as not reporting. The
+// controller manager itself waits 40 to 50 seconds
 // (kubernetes/kubernetes:pkg/controller/nodelifecycle, node-monitor-grace-period).
 const leaseTimeout = 3 * time.Minute
 
@@ -53,7 +53,7 @@ type shared struct {
 	updating map[string]time.Time // pool -> since when it updates its nodes
 	degraded map[string]time.Time // pool -> since when a node of it is degraded
 	targets  map[string]string    // pool -> name of its rendered config
-	service  *assisted.Service    // how the rendezvous host of an agent-based install answered; nil: no one asked it
+	service  *assisted.Service    // how the rendezvous host of an agent-based install answered; nil: it was not asked
 	plan     *install.Install     // of an install directory; nil: none was read
 }
 
@@ -218,8 +218,8 @@ func (s *shared) of(ctx context.Context, w *facts.World, h inventory.Host) (*vie
 	return v, err
 }
 
-// setReporting decides whether the Node still reports, by the cluster's own
-// newest lease and never by the clock of whoever looks.
+// setReporting decides whether the Node still reports, by the newest lease of the cluster and
+// never by the clock of this machine.
 func (v *view) setReporting() {
 	if v.host.Node == nil {
 		return
@@ -235,7 +235,7 @@ func (v *view) setReporting() {
 	}
 }
 
-// last returns the newest request of a kind, nil where there is none.
+// last returns the newest request of a kind, nil if there is none.
 func (v *view) last(k csrs.Kind) *csrs.Request {
 	for _, r := range slices.Backward(v.requests) {
 		if r.Kind == k {

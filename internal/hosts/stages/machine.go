@@ -67,7 +67,7 @@ func (v *view) powered() diagnosis.StageState {
 	return waiting(time.Time{}, "the BareMetalHost shows it off", proof)
 }
 
-// unmanaged: metal3 has no BMC for the host, and its status is that of no one
+// unmanaged: metal3 has no BMC for the host, and nothing updates its status
 // (baremetal-operator:docs/baremetalhost-states.md Unmanaged).
 func unmanaged(b *bmh) bool {
 	return b.API.Spec.BMC.Address == "" || b.API.Status.Provisioning.State == metal3.StateUnmanaged

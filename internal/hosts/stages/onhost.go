@@ -19,7 +19,7 @@ type machine struct {
 	configLoc   evidence.Locator
 }
 
-// readOnHost reads what the host told of itself, nil where no one looked.
+// readOnHost reads what rollcall-host collected on the host, nil if it did not run there.
 func readOnHost(ctx context.Context, w *facts.World, h inventory.Host) (*machine, error) {
 	if h.OnHost == "" {
 		return nil, nil

@@ -1,11 +1,11 @@
 // Package stages calls the roll: every host that is expected, the stage of the join
-// path at which it stands, since when and how that is known.
+// path at which it is, since when and how that is known.
 //
 // Invariants:
 //   - The roll is a function of evidence: it chooses no root and explains nothing;
 //     what blocks a host is attached by the diagnosis.
 //   - A stage is passed, failed, waiting, unknown or not applicable. Proof of a
-//     later stage implies the earlier ones; a stage that no one could look at is
+//     later stage implies the earlier ones; a stage that could not be checked is
 //     unknown, not passed.
 //   - A host whose Node no longer reports has lost its later stages: an old
 //     "Ready" is not proof.
@@ -64,8 +64,8 @@ func (Caller) Hosts(ctx context.Context, w *facts.World, _ []diagnosis.Finding) 
 	return append(list, boot...), nil
 }
 
-// newMachineSet is how long a MachineSet exists of which no Machine can have been taken away: what
-// it lacks has been lacking since it was created.
+// newMachineSet is the age up to which no Machine of a MachineSet can have been removed: the ones
+// it lacks are missing since it was created.
 const newMachineSet = 10 * time.Minute
 
 // missing stands for hosts that are only counted: they are expected, and nothing
@@ -103,7 +103,7 @@ type view struct {
 	host     inventory.Host
 	requests []csrs.Request // for this host's name, oldest first
 	ignition ignition
-	machine  *machine       // what the host told of itself; nil: no one looked on it
+	machine  *machine       // what rollcall-host collected on it; nil: it did not run
 	kubelet  *evidence.Item // the line that shows that its kubelet was started; nil: no journal shows it
 	stale    bool           // the Node no longer reports
 	lastSeen time.Time
@@ -135,7 +135,7 @@ func rules() []rule {
 	}
 }
 
-// state decides all stages and then where the host stands: at its first stage
+// state decides all stages and then the stage of the host: its first stage
 // that is not passed.
 func (v *view) state() diagnosis.HostState {
 	s := diagnosis.HostState{Name: v.host.Name, Role: v.host.Role, Expected: v.host.Expected}
@@ -153,10 +153,10 @@ func (v *view) state() diagnosis.HostState {
 	return s
 }
 
-// currentStage is where a host stands: at its first failed stage, else at the first
-// that is not passed, else at the last. What could not be looked at in addition to the
-// path (etcd, static pods, and the serving certificate, without which a node still
-// takes its config) does not hide that the path itself still waits.
+// currentStage returns the stage of a host: the first failed one, else the first that is not
+// passed, else the last. An unknown stage outside the join path (etcd, static pods, and the
+// serving certificate, without which a node still takes its config) is skipped while the path
+// itself waits.
 func currentStage(stages []diagnosis.StageState) int {
 	open := -1
 	for i, s := range stages {
@@ -182,7 +182,7 @@ func unknownControlPlaneStage(s diagnosis.StageState) bool {
 	return s.State == diagnosis.StageUnknown && (s.Stage == fault.EtcdMember || s.Stage == fault.StaticPods)
 }
 
-// imply passes stages that no one could look at before a stage that is proved.
+// imply passes stages that could not be checked before a stage that is proved.
 // What is known to wait or to have failed stays, but for the stages of the bare
 // machine: a host whose disk was written does not wait for its inspection, and the
 // error of a BareMetalHost does not undo that its host has joined. That its
@@ -206,7 +206,7 @@ func before(a, b fault.Stage) bool {
 	return slices.Index(fault.Stages(), a) < slices.Index(fault.Stages(), b)
 }
 
-// since is when a host reached the stage at which it stands: the stage's own
+// since is when a host reached its stage: the stage's own
 // time, else when the stage before it was passed.
 func since(stages []diagnosis.StageState, at int) time.Time {
 	if !stages[at].At.IsZero() {

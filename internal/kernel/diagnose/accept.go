@@ -12,15 +12,14 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
-// Accepter says which findings a person accepts.
+// Accepter decides which findings the user accepts.
 type Accepter interface {
 	Accepted(cluster string, k fault.Key, now time.Time) (diagnosis.Acceptance, bool)
 }
 
-// accept marks what is accepted: the present findings that an entry is about, and those,
-// present or still normal, that are explained for certain and only by such findings. A
-// finding that a cause leads to which is not accepted, also one that is still normal, or on a
-// likely edge, is not accepted through another.
+// accept marks accepted findings: the present ones that an entry covers, and those, present or
+// still normal, that only accepted findings explain on certain edges. A finding is not accepted
+// through another one on a likely edge, or if a cause that is not accepted explains it, too.
 func (g *graph) accept(d *diagnosis.Diagnosis, accepter Accepter, next [][]int, components [][]int, caused []bool) {
 	direct := map[int]diagnosis.Acceptance{}
 	for i := range g.findings {
@@ -65,8 +64,8 @@ func (g *graph) accept(d *diagnosis.Diagnosis, accepter Accepter, next [][]int, 
 	}
 }
 
-// heads are what has to be accepted of an uncaused component so that it counts as accepted:
-// its root, or everything present in it; none where all of it is still normal.
+// heads returns the findings of an uncaused component that must be accepted for the component to
+// be accepted: its root, or all its present findings. Empty if all of it is still normal.
 func (g *graph) heads(component []int) []int {
 	if i := g.deadlockRoot(component); i >= 0 {
 		return []int{i}
@@ -78,7 +77,8 @@ func containsAll(set map[int]diagnosis.Acceptance, list []int) bool {
 	return !slices.ContainsFunc(list, func(i int) bool { _, ok := set[i]; return !ok })
 }
 
-// reachable returns what can be reached from a finding over certain edges, itself left out.
+// reachable returns the findings that can be reached from a finding over certain edges, without
+// itself.
 func reachable(next [][]int, from int) []int {
 	seen := map[int]bool{from: true}
 	queue := []int{from}
@@ -93,7 +93,7 @@ func reachable(next [][]int, from int) []int {
 	return queue[1:]
 }
 
-// acceptedThrough is the acceptance of a finding that accepted causes explain: that of the
+// acceptedThrough returns the acceptance of a finding that accepted causes explain: that of the
 // cause whose entry expires first.
 func (g *graph) acceptedThrough(direct map[int]diagnosis.Acceptance, causes []int) *diagnosis.Accepted {
 	first := slices.MinFunc(causes, func(a, b int) int { return cmp.Compare(direct[a].Until, direct[b].Until) })
@@ -104,9 +104,8 @@ func (g *graph) acceptedThrough(direct map[int]diagnosis.Acceptance, causes []in
 	return &a
 }
 
-// setAside moves what entries accept from the roots and from what is unexplained to the
-// accepted findings. It is done when hosts have their causes: an accepted cause still says
-// why a host is not done.
+// setAside moves what entries accept from the roots and the unexplained to the accepted findings.
+// It runs after hosts have their causes: an accepted cause still explains why a host is not done.
 func (e *Engine) setAside(d *diagnosis.Diagnosis) {
 	effects := map[fault.Key][]fault.Key{}
 	for i := range d.Findings {
@@ -163,8 +162,8 @@ func rank(f diagnosis.AcceptedFinding) int {
 	return f.Severity.Rank()
 }
 
-// notAskedAbout lists the accepted findings whose cause is not known and may be one that the
-// source refused to show: that a symptom is accepted says nothing about what was withheld.
+// notAskedAbout lists the accepted findings without a known cause whose possible cause the source
+// refused to show: accepting a symptom does not accept what was withheld.
 func notAskedAbout(d *diagnosis.Diagnosis) []string {
 	var list []string
 	for _, a := range d.Accepted {
@@ -189,8 +188,8 @@ func notAskedAbout(d *diagnosis.Diagnosis) []string {
 }
 
 // notThrough lists the present findings that an accepted cause explains, that are not accepted
-// through it, and that no other cause of the answer explains: what is still normal leads to
-// them, too.
+// through it because a finding that is still normal explains them, too, and that no other cause of
+// the answer explains.
 func notThrough(d *diagnosis.Diagnosis) []string {
 	open := map[fault.Key]fault.Key{} // with the accepted cause
 	for _, a := range d.Accepted {
@@ -222,7 +221,7 @@ func notThrough(d *diagnosis.Diagnosis) []string {
 	return list
 }
 
-// onlyAccepted is the verdict on a cluster in which nothing is wrong but what is accepted.
+// onlyAccepted is the verdict on a cluster in which all faults are accepted.
 func onlyAccepted(d *diagnosis.Diagnosis) diagnosis.Verdict {
 	v := diagnosis.Verdict{Class: diagnosis.OnlyAccepted, Cause: diagnosis.CauseKnown}
 	var names []string

@@ -12,8 +12,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
-// advice fills in what to do about everything that has no cause of its own: the roots and
-// what is left unexplained.
+// advice fills in the remedies of everything without a cause of its own: the roots and the
+// unexplained.
 func (e *Engine) advice(ctx context.Context, w *facts.World, d *diagnosis.Diagnosis) error {
 	for _, r := range d.Roots {
 		for i := range r.Cases {
@@ -34,7 +34,7 @@ func (e *Engine) advice(ctx context.Context, w *facts.World, d *diagnosis.Diagno
 	return nil
 }
 
-// advise returns the remedies of a finding, those that must not be used last.
+// advise returns the remedies of a finding, the refused ones last.
 func (e *Engine) advise(ctx context.Context, w *facts.World, d *diagnosis.Diagnosis, k fault.Key) ([]fault.Advice, error) {
 	f, ok := e.catalog.Fault(k.Fault)
 	if !ok {
@@ -69,7 +69,7 @@ func refusedLast(a fault.Advice) int {
 	return 0
 }
 
-// fill fills a remedy with what the facts know of the subject.
+// fill sets the placeholders of a remedy to the facts of the subject.
 func (e *Engine) fill(ctx context.Context, w *facts.World, f *fault.Fault, r *fault.Remedy, s fault.Subject) (fault.Advice, error) {
 	both, err := r.Bind(f)
 	if err != nil {
@@ -120,8 +120,8 @@ func held(r fault.Result) string {
 	return ": yes"
 }
 
-// known computes the facts of a remedy. One that has no meaning for the subject is unknown
-// here: it fills no placeholder and meets no requirement.
+// known computes the facts of a remedy. One that does not apply to the subject counts as unknown:
+// it fills no placeholder and meets no requirement.
 func (e *Engine) known(ctx context.Context, w *facts.World, f *fault.Fault, s fault.Subject) (map[string]any, error) {
 	b := bound{given: f.Given, vars: map[string]any{
 		"this": fault.This{Name: s.Name, Namespace: s.Namespace, Kind: string(s.Kind), Now: w.Now, Version: w.Version},
@@ -150,7 +150,7 @@ func (e *Engine) result(f *fault.Fault, expr string, vars map[string]any) (fault
 	return p.Eval(vars)
 }
 
-// shown are the values of a placeholder, nil where there is none.
+// shown returns the values of a placeholder, nil if there are none.
 func shown(r fault.Result) []string {
 	switch v := r.Value.Value().(type) {
 	case []string:

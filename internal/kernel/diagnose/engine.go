@@ -22,7 +22,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
-// Relater leads from one subject to others. known is false where a subject's
+// Relater returns the subjects that are related to another one. known is false if a subject's
 // relation could not be read: a host that never joined has no proven pool.
 type Relater interface {
 	Relate(ctx context.Context, w *facts.World, r fault.Relation, from fault.Subject) (to []fault.Subject, known bool, err error)
@@ -68,17 +68,17 @@ func (e *Engine) Evaluate(ctx context.Context, w *facts.World, f *fault.Fault, s
 	return e.evaluate(ctx, w, t, s)
 }
 
-// tested is a fault that is judged for one subject after the other: what is the same
-// for all of them.
+// tested is a fault that is evaluated for one subject after another, with what is the same for all
+// of them.
 type tested struct {
 	fault    *fault.Fault
 	title    fault.Title
 	given    []string // its variables, sorted
 	order    []int    // of them in a proof: as the expressions speak of them
-	excluded string   // why it has no meaning for this cluster, "" where it has
+	excluded string   // why it does not apply to this cluster, "" where it does
 }
 
-// withoutValues is the title of a finding for which nothing was evaluated.
+// withoutValues returns the title of a finding for which nothing was evaluated.
 func (t tested) withoutValues(s fault.Subject) string {
 	return t.title.Fill(s.Name, func(string) string { return "" })
 }
@@ -126,8 +126,8 @@ func (e *Engine) evaluate(ctx context.Context, w *facts.World, t tested, s fault
 	return out, nil
 }
 
-// applies judges a fault's version range. A cluster of unknown version is not
-// excluded: the evidence speaks for itself.
+// applies reports whether the cluster is in the version range of a fault. A cluster of unknown
+// version is not excluded.
 func applies(versions, cluster string) (bool, string) {
 	if versions == "" || cluster == "" {
 		return true, ""
@@ -147,9 +147,8 @@ func applies(versions, cluster string) (bool, string) {
 	return true, ""
 }
 
-// excludedByTopology says why a fault has no meaning for a cluster whose control plane runs
-// where this one's does, "" where it has. A topology that is not known excludes
-// nothing.
+// excludedByTopology returns why a fault does not apply to a cluster with this control plane
+// topology, "" if it does. An unknown topology excludes nothing.
 func excludedByTopology(ctx context.Context, w *facts.World, f *fault.Fault) (string, error) {
 	h, err := w.Hosted(ctx)
 	if err != nil {
@@ -176,7 +175,7 @@ func excludedByTopology(ctx context.Context, w *facts.World, f *fault.Fault) (st
 // (openshift/api:config/v1/types_infrastructure.go ExternalTopologyMode).
 const external = "External"
 
-// bound holds the facts of one evaluation under their names.
+// bound has the facts of one evaluation by variable.
 type bound struct {
 	vars          map[string]any
 	given         map[string]fault.FactRef // variable -> fact
@@ -207,7 +206,7 @@ func (e *Engine) bind(ctx context.Context, w *facts.World, f *fault.Fault, names
 	return b
 }
 
-// add makes a variable of a value: known, unknown as a whole, or not applicable.
+// add adds a variable for a value: known, unknown as a whole, or not applicable.
 func (b *bound) add(name string, v facts.Value) {
 	_, unavailable := evidence.AsUnavailable(v.Err)
 	switch {
@@ -232,7 +231,7 @@ func (b *bound) why(name string) error {
 	return b.values[i].Why(field)
 }
 
-// reason explains unknown names; the first is the one that matters most.
+// reason returns why names are unknown; the first is the one that matters most.
 func (b *bound) reason(names []string) string {
 	var parts []string
 	for _, n := range names {
@@ -248,8 +247,8 @@ func (b *bound) reason(names []string) string {
 	return strings.Join(parts, "; ")
 }
 
-// withheld reports whether one of the unknown names is unknown because a source refused to
-// answer or did not.
+// withheld reports whether one of the unknown names is unknown because a source refused to answer,
+// or did not answer.
 func (b *bound) withheld(names []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool {
 		u, ok := evidence.AsUnavailable(b.why(n))
@@ -257,7 +256,7 @@ func (b *bound) withheld(names []string) bool {
 	})
 }
 
-// evaluation is one fault at one subject.
+// evaluation is the evaluation of one fault for one subject.
 type evaluation struct {
 	engine *Engine
 	tested tested
@@ -268,7 +267,7 @@ type evaluation struct {
 	doubted map[string]any // the variables without what rests on lists that may lack an object, see lost
 }
 
-// fields are those of a variable that the expressions looked at.
+// fields are the fields of a variable that the expressions read.
 func (v *evaluation) fields(name string) []string {
 	if len(v.used) == 1 {
 		return v.used[0].Selects[name]
@@ -387,8 +386,8 @@ func (v *evaluation) support(out *diagnosis.Finding) error {
 	return nil
 }
 
-// proof collects the evidence of the fields that the expressions looked at, in
-// the order in which they did.
+// proof collects the evidence of the fields that the expressions read, in the order in which they
+// read them.
 func (v *evaluation) proof() []evidence.Item {
 	parts := make([][]evidence.Item, 0, len(v.tested.order))
 	n := 0
@@ -398,8 +397,8 @@ func (v *evaluation) proof() []evidence.Item {
 			n += len(part)
 		}
 	}
-	// Of a large cluster there are hundreds of thousands of proofs: one that needs no list of
-	// its own is shared with its fact, and no list has room to spare.
+	// A large cluster has hundreds of thousands of proofs: a list that is not merged is shared
+	// with its fact, and no list has spare capacity.
 	if len(parts) == 1 && !repeats(parts[0]) {
 		return slices.Clip(parts[0])
 	}
@@ -420,7 +419,7 @@ func (v *evaluation) proof() []evidence.Item {
 	return list
 }
 
-// repeats reports whether a list shows the same twice.
+// repeats reports whether a list has the same item twice.
 func repeats(list []evidence.Item) bool {
 	for i := range list {
 		if contains(list[:i], &list[i]) {
@@ -439,7 +438,7 @@ func contains(list []evidence.Item, item *evidence.Item) bool {
 	return false
 }
 
-// position is where an expression first speaks of a variable.
+// position is where an expression first uses a variable.
 func position(text, name string) int {
 	if at := strings.Index(text, name+"."); at >= 0 {
 		return at
@@ -447,7 +446,7 @@ func position(text, name string) int {
 	return len(text)
 }
 
-// title fills the braces of a title.
+// title fills the placeholders of a title.
 func (v *evaluation) title() string {
 	return v.tested.title.Fill(v.bound.vars["this"].(fault.This).Name, func(expr string) string {
 		p, err := v.engine.compiler.Compile(v.tested.fault, expr)

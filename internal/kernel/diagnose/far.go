@@ -10,17 +10,17 @@ import (
 // Live is the kind of a source that is a running cluster.
 const Live = "live"
 
-// maxClockDistance is how far a given now may be from the newest time of a source before nothing can be
+// maxClockDistance is how far --now may be from the newest time of a source. Beyond it nothing is
 // called healthy: what has happened since is not known.
 const maxClockDistance = 30 * 24 * time.Hour
 
-// Far reports whether a given now is far from the times in a source.
+// Far reports whether --now is farther than maxClockDistance from the times in a source.
 func Far(now time.Time, d evidence.Description) bool {
 	return !d.Now.IsZero() && d.Kind != Live && now.Sub(d.Now).Abs() > maxClockDistance
 }
 
-// lowerIfFar lowers every cause where the given now is far from the evidence: by it ages and
-// the ends of certificates were judged.
+// lowerIfFar lowers the confidence of every cause if --now is far from the evidence: ages and the
+// expiry of certificates were judged by it.
 func lowerIfFar(d *diagnosis.Diagnosis) {
 	if d.Source.Newest.IsZero() {
 		return

@@ -12,8 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
-// graph is the findings of one run and the edges between them. Nodes are indexes
-// into findings.
+// graph has the findings of one run and the edges between them. Its nodes are indexes of findings.
 type graph struct {
 	engine   *Engine
 	world    *facts.World
@@ -55,8 +54,8 @@ func (e *Engine) graph(ctx context.Context, w *facts.World, findings []diagnosis
 	return g, nil
 }
 
-// edgesFrom adds the edges of one finding to findings that are present or
-// waiting. An edge over a relation that could not be read is never certain.
+// edgesFrom adds the edges from one finding to findings that are present or waiting. An edge over
+// a relation that could not be read is never certain.
 func (g *graph) edgesFrom(ctx context.Context, from int) error {
 	cause := g.findings[from]
 	f, ok := g.engine.catalog.Fault(cause.Fault)
@@ -96,8 +95,8 @@ func (g *graph) edgesFrom(ctx context.Context, from int) error {
 	return nil
 }
 
-// targets leads from a cause to where its effect may be. A cause whose subject
-// could not even be named may be behind the effect anywhere.
+// targets returns the subjects at which the effect of a cause may be. The effect of a cause whose
+// subject is not known may be at any of them.
 func (g *graph) targets(ctx context.Context, e fault.Edge, from fault.Subject) ([]fault.Subject, bool, error) {
 	if from.Name != fault.Unnamed {
 		return g.engine.relate.Relate(ctx, g.world, e.On, from)
@@ -111,9 +110,9 @@ func (g *graph) targets(ctx context.Context, e fault.Edge, from fault.Subject) (
 	return to, false, nil
 }
 
-// knownForSubject reports whether a relation that is not known as a whole is known
-// for one subject, seen from the other side: one host without a proven pool makes
-// "the hosts of the pool" unknown, and says nothing about the other hosts.
+// knownForSubject reports whether a relation that is not known as a whole is known for one
+// subject, seen from the other side: one host without a proven pool makes "the hosts of the pool"
+// unknown, and does not affect the other hosts.
 func (g *graph) knownForSubject(ctx context.Context, on fault.Relation, cause, effect fault.Subject) (bool, error) {
 	if on != fault.HostsOfPool {
 		return false, nil
@@ -132,8 +131,8 @@ func strength(s fault.Strength, known bool) fault.Strength {
 	return s
 }
 
-// holds evaluates an edge's condition. One that cannot be decided holds for an
-// unknown cause (it stays a suspect) and not for a present one.
+// holds evaluates the condition of an edge. A condition that cannot be decided is true for an
+// unknown cause, which stays a suspect, and false for a present one.
 func (g *graph) holds(ctx context.Context, f *fault.Fault, e fault.Edge, cause, effect diagnosis.Finding) (bool, error) {
 	if e.When == "" || cause.Subject.Name == fault.Unnamed {
 		return true, nil
@@ -157,8 +156,8 @@ func (g *graph) holds(ctx context.Context, f *fault.Fault, e fault.Edge, cause, 
 	return r.True(), nil
 }
 
-// orLatest gives an effect without a known beginning a late one: an edge that asks
-// whether the cause is older is not broken by not knowing.
+// orLatest returns t, or a time in the far future if it is zero: an edge that asks whether the
+// cause is older does not fail because the start of the effect is not known.
 func orLatest(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -166,8 +165,8 @@ func orLatest(t time.Time) time.Time {
 	return t
 }
 
-// active reports whether a finding takes part in explaining: present, or its
-// condition holds and is still normal.
+// active reports whether a finding can explain or be explained: it is present, or its condition
+// holds and is still normal.
 func (g *graph) active(i int) bool {
 	return g.findings[i].Outcome == fault.Present || g.findings[i].Waiting()
 }
@@ -183,8 +182,8 @@ func (g *graph) certain() [][]int {
 	return next
 }
 
-// reach returns everything that can be reached from the starts over edges of at
-// least likely strength between active findings, the starts left out, in order.
+// reach returns the active findings that can be reached from the starts over certain and likely
+// edges, in order, without the starts.
 func (g *graph) reach(starts []int) []int {
 	seen := map[int]bool{}
 	queue := slices.Clone(starts)

@@ -10,8 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
-// Group puts together what is alike in a diagnosis. Whoever changes its lists calls it
-// again.
+// Group groups what is alike in a diagnosis. It must be called again after its lists have changed.
 func Group(d *diagnosis.Diagnosis) {
 	d.Groups = diagnosis.Groups{
 		Unexplained: unexplainedGroups(d.Unexplained), Accepted: acceptedGroups(d.Accepted),
@@ -38,7 +37,7 @@ func unexplainedGroups(symptoms []diagnosis.Unexplained) []diagnosis.Group {
 	return list
 }
 
-// acceptedGroups puts together what one entry accepts of one fault.
+// acceptedGroups groups the findings of one fault that one entry accepts.
 func acceptedGroups(accepted []diagnosis.AcceptedFinding) []diagnosis.AcceptedGroup {
 	type kind struct{ fault, entry string }
 	var list []diagnosis.AcceptedGroup
@@ -64,7 +63,8 @@ func acceptedGroups(accepted []diagnosis.AcceptedFinding) []diagnosis.AcceptedGr
 	return list
 }
 
-// waitingGroups parts what a root explains from what waits by itself.
+// waitingGroups groups the findings that are still normal: those that a root explains apart from
+// the others.
 func waitingGroups(d *diagnosis.Diagnosis) []diagnosis.WaitingGroup {
 	type kind struct {
 		fault     string
@@ -102,8 +102,7 @@ func waitingGroups(d *diagnosis.Diagnosis) []diagnosis.WaitingGroup {
 	return list
 }
 
-// hostGroups puts hosts together that are at the same stage in the same state for like
-// reasons.
+// hostGroups groups hosts at the same stage, in the same state, for the same reason.
 func hostGroups(hosts []diagnosis.HostState) []diagnosis.HostGroup {
 	type place struct {
 		stage  fault.Stage
@@ -127,8 +126,8 @@ func hostGroups(hosts []diagnosis.HostState) []diagnosis.HostGroup {
 	return list
 }
 
-// reasonKey is a host's reason without its name and without numbers: hosts that wait for the
-// same are one group.
+// reasonKey returns the reason of a host without its name and without numbers: hosts with the same
+// key are one group.
 func reasonKey(h diagnosis.HostState) string {
 	return strings.Map(func(r rune) rune {
 		if r >= '0' && r <= '9' {
@@ -138,8 +137,8 @@ func reasonKey(h diagnosis.HostState) string {
 	}, strings.ReplaceAll(h.Why, h.Name, ""))
 }
 
-// gaps puts together what is missing for one reason. What is damaged comes first: it names
-// the file. Then comes what most of the source is missing for, then what can be supplied.
+// gaps groups what is missing for one reason. Damaged files come first, then the reason with most
+// gaps, then what can be supplied.
 func gaps(coverage []evidence.Coverage) []diagnosis.Gap {
 	list := []diagnosis.Gap{}
 	damaged := map[string]bool{}
@@ -175,7 +174,7 @@ func gaps(coverage []evidence.Coverage) []diagnosis.Gap {
 	return list
 }
 
-// decidingFirst puts those gaps first without which a cluster can be called healthy.
+// decidingFirst sorts those gaps first that keep a cluster from being called healthy.
 func decidingFirst(d *diagnosis.Diagnosis, list []diagnosis.Gap) []diagnosis.Gap {
 	var open []string
 	for _, c := range d.Coverage {
@@ -193,7 +192,7 @@ func decidingFirst(d *diagnosis.Diagnosis, list []diagnosis.Gap) []diagnosis.Gap
 	return list
 }
 
-// parts counts the needs of a gap; what only the hosts themselves can tell is one.
+// parts counts the needs of a gap; what only rollcall-host can supply counts as one.
 func parts(g diagnosis.Gap) int {
 	n := len(slices.DeleteFunc(slices.Clone(g.Needs), evidence.IsOnHost))
 	if n < len(g.Needs) {

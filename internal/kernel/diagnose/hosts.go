@@ -7,10 +7,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// block attaches to every host that is not done what keeps it: the roots that
-// lead to a finding at the host, else those of its pool that stop it where it
-// stands (stopped), else the unexplained findings at it, else what holds there, or at
-// its pool (held), and is still normal.
+// block adds to every host that is not done what blocks it: the roots that explain a finding of
+// the host, else the roots of its pool that stop it at its stage (stopped), else the unexplained
+// findings at it, else what still settles at it or its pool (held).
 func block(d *diagnosis.Diagnosis, young []cause, names func(host string) []string, stopped, held map[string][]fault.Key) {
 	for i := range d.Hosts {
 		h := &d.Hosts[i]
@@ -51,7 +50,7 @@ func block(d *diagnosis.Diagnosis, young []cause, names func(host string) []stri
 	}
 }
 
-// markWaiting makes a step that failed one that waits: what stops the host there is still normal.
+// markWaiting turns a failed stage into a waiting one: what stops the host there is still normal.
 func markWaiting(h *diagnosis.HostState) {
 	h.State = diagnosis.StageWaiting
 	for i := range h.Stages {
@@ -72,7 +71,7 @@ func early(h diagnosis.HostState) bool {
 		h.State == diagnosis.StageUnknown && (h.Stage == fault.IgnitionFetched || h.Stage == fault.FirstBoot)
 }
 
-// atHost reports whether a finding is about the host or one of its requests.
+// atHost reports whether a finding is about the host or one of its CSRs.
 func atHost(name string, requests func(host string) []string) func(fault.Key) bool {
 	mine := requests(name)
 	return func(k fault.Key) bool {

@@ -10,9 +10,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// onlyMissing says in one line what a source shows in which nothing is wrong, and what it
-// lacks: "" where anything is open that was looked at. Somebody collected a part; what is
-// there is told, and not only that the rest is unknown.
+// onlyMissing returns one line about a source in which nothing is wrong and parts are missing:
+// what it shows and what it lacks. "" if a question is open about what was read.
 func onlyMissing(d *diagnosis.Diagnosis) string {
 	if !collected(d) || d.Cluster.Installer != nil || len(d.Roots)+len(d.Unexplained)+len(d.Accepted)+len(damaged(d))+len(unsettled(d)) > 0 {
 		return ""
@@ -52,8 +51,8 @@ func onlyMissing(d *diagnosis.Diagnosis) string {
 	return said + "; not collected: " + strings.Join(missing, ", ")
 }
 
-// onlyPasted says what a text shows that somebody copied, where nothing known is wrong in
-// it and what is open are hosts that are Ready and what it does not show; "" otherwise.
+// onlyPasted returns one line about a pasted text in which no known fault is and all hosts are
+// Ready or not in it; "" otherwise.
 func onlyPasted(d *diagnosis.Diagnosis) string {
 	if d.Source.Kind != pastedText || d.Cluster.Installer != nil || len(d.Roots)+len(d.Unexplained)+len(d.Accepted)+len(damaged(d))+len(unsettled(d)) > 0 {
 		return ""
@@ -74,8 +73,8 @@ func onlyPasted(d *diagnosis.Diagnosis) string {
 	return hosts(ready) + " Ready; it shows only a part of a cluster"
 }
 
-// collected reports whether a collector wrote the source. A text that somebody copied has
-// messages in addition to its objects, which are judged elsewhere; so has a single file.
+// collected reports whether a collector wrote the source. Pasted texts and single files are judged
+// elsewhere: they have log lines next to their objects.
 func collected(d *diagnosis.Diagnosis) bool {
 	switch d.Source.Kind {
 	case OnHost, Plan, pastedText:
@@ -99,8 +98,8 @@ func hosts(n int) string {
 	return fmt.Sprintf("%d hosts", n)
 }
 
-// notCollected lists the premises of "healthy" that no one collected. ok is false where one
-// was asked for and not given: refused, damaged, out of reach.
+// notCollected lists the premises of "healthy" that were not collected. ok is false if one was
+// asked for and not answered: refused, damaged or unreachable.
 func notCollected(d *diagnosis.Diagnosis) (kinds []string, ok bool) {
 	for _, p := range premises {
 		if p.needed != nil && !p.needed(d.Cluster) {

@@ -8,7 +8,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// TestOnlyMissing: where nothing is open but what no one collected, one line says so. What
+// TestOnlyMissing: where nothing is open but what was not collected, one line says so. What
 // was refused, damaged or cut, and a host that is not Ready, is an open question.
 func TestOnlyMissing(t *testing.T) {
 	ready := func(state diagnosis.StageOutcome) diagnosis.HostState {

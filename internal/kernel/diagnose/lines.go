@@ -17,9 +17,8 @@ type Lines struct {
 	Evidence []evidence.Item
 }
 
-// ofLines returns the findings that lines of a text add to an answer that has no cause:
-// whoever gives a text alone gets the cause that scan finds in it. What the evaluation
-// found absent or normal stays so.
+// ofLines returns the findings of log lines for an answer that has no cause: a text alone gives
+// the same cause as scan. Findings that the evaluation found absent or normal stay so.
 func (o Options) ofLines(d *diagnosis.Diagnosis) []diagnosis.Finding {
 	if len(d.Roots) > 0 || d.Verdict.Class != diagnosis.Undetermined || ended(d.Cluster.Installer) {
 		return nil
@@ -46,17 +45,17 @@ func (o Options) ofLines(d *diagnosis.Diagnosis) []diagnosis.Finding {
 }
 
 // hostedNotChecked reports a finding that is not applicable only because no hosted cluster was
-// looked at: a text with lines of one says nothing of --hosted.
+// checked: a text cannot say that --hosted is needed.
 func hostedNotChecked(f *fault.Fault, have diagnosis.Finding) bool {
 	return have.Outcome == fault.NotApplicable && len(have.Evidence) == 0 && fault.ControlPlaneOf(f) == fault.HostedControlPlane
 }
 
-// ended reports a log of openshift-install after whose end its lines no longer count.
+// ended reports whether openshift-install ended its log: its lines then no longer count.
 func ended(i *diagnosis.Installer) bool {
 	return i != nil && !slices.Contains([]string{"failed", "interrupted", "running"}, i.Ended)
 }
 
-// withLines computes the answer once more with the causes that lines show, in their order.
+// withLines computes the answer again with the causes that lines show, in their order.
 func (e *Engine) withLines(ctx context.Context, w *facts.World, o Options, d *diagnosis.Diagnosis, more []diagnosis.Finding) (*diagnosis.Diagnosis, error) {
 	again := &diagnosis.Diagnosis{
 		APIVersion: d.APIVersion, Kind: d.Kind, Now: d.Now, Cluster: d.Cluster, Source: d.Source, Stats: d.Stats,

@@ -11,11 +11,11 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// lost returns the evidence without which it would not be known whether the condition holds,
-// if an object that was not found had been lost; nil where it is known all the same. An
-// archive that has a file for each object, and no list of them, does not show that one is
-// missing: a condition must not hold by such a list alone. That it does not hold may: only an
-// object that another one refers to is then missed.
+// lost returns the evidence that makes it unknown whether the condition holds if an object that
+// was not found was lost; nil if it is known anyway. An archive with a file for each object and no
+// list of them does not show that one is missing, so a condition must not hold because of such a
+// list alone. That a condition does not hold is accepted, unless another object refers to the
+// missing one.
 func (v *evaluation) lost(proof []evidence.Item, w *facts.World, holds bool) (*evidence.Item, error) {
 	doubt := func(item evidence.Item) error {
 		if item.List == nil || !holds && !item.Dangling || !w.Unlisted(context.Background(), *item.List) { // it was read: nothing is waited for
@@ -41,8 +41,8 @@ func (v *evaluation) lost(proof []evidence.Item, w *facts.World, holds bool) (*e
 	return &proof[i], nil
 }
 
-// seenWithout reports whether a support of a fault holds also as if the lists were not known
-// that may lack an object: something else than a list shows the mechanism.
+// seenWithout reports whether the support of a fault holds without the lists that may lack an
+// object: the mechanism is then seen elsewhere.
 func (v *evaluation) seenWithout(support string) (bool, error) {
 	if v.doubted == nil {
 		return true, nil
@@ -51,12 +51,12 @@ func (v *evaluation) seenWithout(support string) (bool, error) {
 	return err == nil && r.Known() && r.True(), err
 }
 
-// mayBeLost says in words why evidence from a list is no proof.
+// mayBeLost explains why evidence from a list is no proof.
 func mayBeLost(item *evidence.Item) string {
 	return fmt.Sprintf("%s: %s; the archive has a file for each and no list of them, so one may be lost", item.Locator.Path, item.Excerpt)
 }
 
-// with evaluates an expression of the fault over other variables than its own.
+// with evaluates an expression of the fault over other variables.
 func (v *evaluation) with(expr string, vars map[string]any) (fault.Result, error) {
 	p, err := v.engine.compiler.Compile(v.tested.fault, expr)
 	if err != nil {

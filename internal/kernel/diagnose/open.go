@@ -10,7 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// undetermined is the verdict of what has no answer.
+// undetermined is the verdict if there is no answer.
 func undetermined(open []diagnosis.Question) diagnosis.Verdict {
 	const said = 3
 	var list []string
@@ -27,7 +27,7 @@ func noCause(u diagnosis.Unexplained) diagnosis.Question {
 	return diagnosis.Question{Of: u.Key, Says: fmt.Sprintf("cause unknown: %s of %s", u.Fault, u.Subject)}
 }
 
-// noHost says what is known where no host is: how far openshift-install came.
+// noHost returns what is known if there is no host: how far openshift-install came.
 func noHost(d *diagnosis.Diagnosis) string {
 	if d.Cluster.Installer == nil {
 		if i := slices.IndexFunc(d.Coverage, func(c evidence.Coverage) bool { return c.Damaged }); i >= 0 {
@@ -38,8 +38,8 @@ func noHost(d *diagnosis.Diagnosis) string {
 	return d.Cluster.Installer.String() + "; no host was checked"
 }
 
-// openQuestions lists what is left without an answer: present symptoms without a
-// cause, and expected hosts of which nothing can be said.
+// openQuestions lists what has no answer: present symptoms without a cause, and expected hosts
+// about which nothing is known.
 func openQuestions(d *diagnosis.Diagnosis) []diagnosis.Question {
 	var open []diagnosis.Question
 	for _, u := range d.Unexplained {
@@ -66,8 +66,8 @@ func openQuestions(d *diagnosis.Diagnosis) []diagnosis.Question {
 	return open
 }
 
-// hostsOpen lists the expected hosts of which nothing can be said: those that stopped at
-// the same stage for the same reason are one question.
+// hostsOpen lists the expected hosts about which nothing is known. Those that stopped at the same
+// stage for the same reason are one question.
 func hostsOpen(d *diagnosis.Diagnosis) []string {
 	const named = 3
 	var order []string
@@ -96,8 +96,8 @@ func hostsOpen(d *diagnosis.Diagnosis) []string {
 	return list
 }
 
-// unsettled lists what holds and may be a fault or may be normal: it is not known since
-// when it holds, or what may block it was withheld.
+// unsettled lists the conditions that hold and may be a fault or normal: it is not known since
+// when they hold, or what may block them was withheld.
 func unsettled(d *diagnosis.Diagnosis) []string {
 	var names []string
 	for _, f := range d.Findings {
@@ -114,8 +114,8 @@ func unsettled(d *diagnosis.Diagnosis) []string {
 	return []string{"a fault, or still normal: " + strings.Join(names, ", ")}
 }
 
-// damaged says what else is there and is not what was written: what it said is not
-// known, and nothing else makes up for that.
+// damaged returns which files are damaged: what they said is not known, and nothing else replaces
+// it.
 func damaged(d *diagnosis.Diagnosis) []string {
 	const named = 3
 	var needs []string
@@ -164,6 +164,6 @@ func because(why string) string {
 	return " (" + why + ")"
 }
 
-// Undecided reports whether a present symptom or an expected host is left
-// without an answer: exit code 3 where there is no fault.
+// Undecided reports whether a present symptom or an expected host has no answer: exit code 3 if
+// there is no fault.
 func Undecided(d *diagnosis.Diagnosis) bool { return len(openQuestions(d)) > 0 }

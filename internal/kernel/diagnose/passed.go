@@ -17,10 +17,9 @@ func passed(h diagnosis.HostState, step fault.Stage) bool {
 	})
 }
 
-// unconfirmed returns the step at which a fault of the whole cluster stops hosts, where
-// no expected host is seen to be stopped there, and none has passed it only before the
-// fault was there. Such a fault may not be what it seems. What is not known of a host
-// confirms nothing.
+// unconfirmed returns the stage at which a fault of the whole cluster stops hosts, if no expected
+// host is stopped there and none passed it before the fault began. Such a fault may be something
+// else. A host about which nothing is known confirms nothing.
 func (g *graph) unconfirmed(f *fault.Fault, since time.Time) (fault.Stage, bool) {
 	if f.For != fault.Cluster {
 		return "", false
@@ -41,8 +40,8 @@ func stopped(h diagnosis.HostState, step fault.Stage) bool {
 	})
 }
 
-// passedBefore reports that a host passed a step before a time: what stops hosts there
-// since then says nothing of this one. The times of later steps bound it.
+// passedBefore reports whether a host passed a stage before a time: what stops hosts there since
+// then does not affect it. The times of later stages bound it.
 func passedBefore(h diagnosis.HostState, step fault.Stage, since time.Time) bool {
 	if since.IsZero() {
 		return false
@@ -53,8 +52,8 @@ func passedBefore(h diagnosis.HostState, step fault.Stage, since time.Time) bool
 	})
 }
 
-// stepOf is the step that a fault stops: its own, else the earliest of the faults of
-// hosts that it explains for certain; "" where it stops none.
+// stepOf returns the stage that a fault stops: its own, else the earliest of the faults of hosts
+// that it explains for certain; "" if it stops none.
 func (g *graph) stepOf(f *fault.Fault) fault.Stage {
 	if f.Blocks != "" {
 		return f.Blocks
@@ -75,16 +74,16 @@ func (g *graph) stepOf(f *fault.Fault) fault.Stage {
 	return fault.Stages()[at]
 }
 
-// confirmed reports whether something in addition to its condition shows a fault: a line of its
-// support, or another fault that is present and that it explains.
+// confirmed reports whether something besides its condition shows a fault: a line of its support,
+// or a present fault that it explains.
 func (g *graph) confirmed(i int, component []int) bool {
 	return g.findings[i].Support > 0 || len(component) > 1 ||
 		slices.ContainsFunc(g.reach(component), g.present)
 }
 
-// reported reports whether something else shows what a list shows to be missing: a support of
-// the fault, or of one that it is in a ring with, that holds without such a list. An effect
-// does not: it may have another cause.
+// reported reports whether something other than a list shows what is missing: a support, of the
+// fault or of a member of its ring, that holds without the list. An effect does not show it: it
+// may have another cause.
 func (g *graph) reported(component []int) bool {
 	return slices.ContainsFunc(component, func(i int) bool {
 		f := g.findings[i]
@@ -92,14 +91,14 @@ func (g *graph) reported(component []int) bool {
 	})
 }
 
-// restsOn reports whether a finding has this piece of evidence, too: then it is no other
-// explanation that the evidence may be wrong.
+// restsOn reports whether a finding has this piece of evidence, too: it then does not matter that
+// the evidence may be wrong.
 func restsOn(f diagnosis.Finding, item *evidence.Item) bool {
 	return item != nil && slices.ContainsFunc(f.Evidence, func(e evidence.Item) bool { return e.Locator == item.Locator && e.Excerpt == item.Excerpt })
 }
 
-// passedAlready reports a fault at a host that stops a step which the host has passed:
-// that it could not be looked for makes it no suspect.
+// passedAlready reports whether a fault stops a stage that its host has passed: it is then no
+// suspect, even if it is unknown.
 func (g *graph) passedAlready(f diagnosis.Finding) bool {
 	if f.Outcome != fault.Unknown || f.Subject.Kind != fault.Host {
 		return false
@@ -113,7 +112,7 @@ func (g *graph) passedAlready(f diagnosis.Finding) bool {
 	})
 }
 
-// markBlocking notes at each finding that is still normal what may block it and was withheld:
+// markBlocking adds to each finding that is still normal the withheld fault that may block it:
 // whether it is still normal is then not known.
 func (g *graph) markBlocking() {
 	for _, e := range g.edges {

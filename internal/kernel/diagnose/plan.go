@@ -10,12 +10,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
-// Plan is the kind of a source that is what somebody wants to install: it has no hosts that
-// could have answered.
+// Plan is the kind of a source that is the plan of an installation: none of its hosts could have
+// answered.
 const Plan = "plan"
 
-// ofPlan leaves out what a plan cannot have: objects of a cluster that is not there yet are
-// no gap. What was not asked of its network and its machines is one.
+// ofPlan drops gaps that a plan cannot fill: objects of a cluster that does not exist yet. What
+// was not asked of its network and machines is a gap.
 func ofPlan(list []evidence.Coverage) []evidence.Coverage {
 	return slices.DeleteFunc(list, func(c evidence.Coverage) bool {
 		return c.State == evidence.Missing && !slices.ContainsFunc([]evidence.Resource{evidence.Plans, evidence.BMCAnswers, evidence.NetProbes},
@@ -23,7 +23,7 @@ func ofPlan(list []evidence.Coverage) []evidence.Coverage {
 	})
 }
 
-// noMistake says what was looked at in a preflight, and what was not.
+// noMistake returns what a preflight checked, and what it did not.
 func noMistake(d *diagnosis.Diagnosis) string {
 	var open []string
 	for _, part := range []struct {
@@ -42,8 +42,8 @@ func noMistake(d *diagnosis.Diagnosis) string {
 	return "no known mistake is in the plan; what only " + strings.Join(open, " and ") + " can show was not checked"
 }
 
-// notChecked says what the checks of a plan that could not decide lack, the reasons of most
-// checks first. An answer with it is never healthy: what was not read can be a mistake.
+// notChecked returns what the undecided checks of a plan lack, the reasons of most checks first.
+// The answer is then never healthy: what was not read can be a mistake.
 func notChecked(d *diagnosis.Diagnosis) []string {
 	const named = 3
 	var reasons []string
@@ -71,13 +71,12 @@ func notChecked(d *diagnosis.Diagnosis) []string {
 	return []string{"not checked: " + strings.Join(reasons, "; ")}
 }
 
-// onlyNotChecked reports a plan in which nothing is present, and of which some checks could
-// not be run.
+// onlyNotChecked reports a plan without a present fault of which some checks did not run.
 func onlyNotChecked(d *diagnosis.Diagnosis, open []diagnosis.Question) bool {
 	return d.Source.Kind == Plan && len(d.Roots)+len(d.Unexplained)+len(d.Accepted) == 0 && len(open) == len(notChecked(d))
 }
 
-// unread is what unknown names lack.
+// unread returns what unknown names lack.
 func (b *bound) unread(names []string) []*evidence.Unavailable {
 	var list []*evidence.Unavailable
 	for _, n := range names {

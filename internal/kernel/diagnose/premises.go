@@ -9,8 +9,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
-// premise is a kind of object that has to be read whole before a cluster is called
-// healthy: one more object of it may be a host that is missing, or what blocks one.
+// premise is a kind of object that must be read whole before a cluster is called healthy: an
+// object that is missing may be a host, or block one.
 type premise struct {
 	resource evidence.Resource
 	// always: each cluster has such objects. Of the other kinds an archive may hold none

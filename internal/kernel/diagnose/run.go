@@ -353,7 +353,7 @@ func (e *Engine) requests(ctx context.Context, w *facts.World, hosts []diagnosis
 }
 
 // stopped returns, by host, the causes that lead to a finding at the host's pool which
-// stops hosts at the step where it stands: what a pool that is paused does to those
+// stops hosts at the stage where it is: what a pool that is paused does to those
 // that wait for it, or one that is served no config. A host that failed there by its
 // own account, or of which nothing is known, has another reason; so has one whose pool
 // is not known.

@@ -12,7 +12,7 @@ import (
 )
 
 // verdict says what may be said about the whole. Age and the number of broken
-// things are no arguments; "healthy" needs hosts that were looked at.
+// things are no arguments; "healthy" needs hosts that were checked.
 func verdict(d *diagnosis.Diagnosis) diagnosis.Verdict {
 	v := verdictOf(d)
 	switch {
@@ -225,7 +225,7 @@ var stageTimeout = map[fault.Stage]time.Duration{
 // inProgress returns until when a host that waits is only on its way, zero where it is
 // not, or where it is not known since when it waits: during an installation at most since
 // it began. That nothing is known of a host whose disk was just written is normal: it
-// restarts, and no one reads its console. Before its BareMetalHost is created nothing
+// restarts, and its console is not read. Before its BareMetalHost is created nothing
 // tells whether it is powered.
 func inProgress(d *diagnosis.Diagnosis, h diagnosis.HostState) time.Time {
 	since := h.Since
@@ -241,7 +241,7 @@ func inProgress(d *diagnosis.Diagnosis, h diagnosis.HostState) time.Time {
 }
 
 // Worst is the rank of the worst present fault that is a root or explained by one, and that
-// is not accepted, -1 where there is none: what an exit code of 2 goes by.
+// is not accepted, -1 if there is none: what an exit code of 2 goes by.
 func Worst(d *diagnosis.Diagnosis) int {
 	severity := map[fault.Key]fault.Severity{}
 	for _, f := range d.Findings {

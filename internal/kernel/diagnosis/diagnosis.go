@@ -151,7 +151,7 @@ const (
 type Verdict struct {
 	Class  VerdictClass `json:"class"`
 	Cause  CauseState   `json:"cause"`
-	Fix    fault.Actor  `json:"fix,omitempty"`   // the farthest that is needed; "" where no one is, or no one is known
+	Fix    fault.Actor  `json:"fix,omitempty"`   // the farthest that is needed; "" where nobody is needed, or it is not known who is
 	Where  string       `json:"where,omitempty"` // what is outside the cluster: DNS, BMC, ...
 	Reason string       `json:"reason"`          // in one sentence
 	// Open is what has no answer, where the class is Undetermined because of that.

@@ -8,7 +8,7 @@ import (
 )
 
 // Mistakes counts the causes by severity, in the words of a preflight: "2 mistakes, 1
-// warning"; "" where there are none.
+// warning"; "" if there are none.
 func (d *Diagnosis) Mistakes() string {
 	n := map[fault.Severity]int{}
 	for _, r := range d.Roots {

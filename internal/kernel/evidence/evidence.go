@@ -165,7 +165,7 @@ const ProbeGroup = "rollcall.dev"
 
 // OnRequest says what asks for objects that are there only when a user wants them
 // asked for: a source that was not told to ask lacks them as NotAsked, and what
-// needs them has no meaning in that run. ok is false for all other resources.
+// needs them does not apply in that run. ok is false for all other resources.
 func OnRequest(r Resource) (u Unavailable, ok bool) {
 	u = Unavailable{Need: Objects(r, ""), Why: NotAsked}
 	switch r {
@@ -350,7 +350,7 @@ const (
 	NotAsked     Why = "not asked"     // it is only read when the user asks for it
 )
 
-// MayHideObjects reports whether what is needed may be there all the same: a source has it, or
+// MayHideObjects reports whether what is needed may be there anyway: a source has it, or
 // should, and could not read it. What another source says does not make up for that.
 func (w Why) MayHideObjects() bool { return w != NotCollected && w != NotServed && w != NotAsked }
 
@@ -360,7 +360,7 @@ type Unavailable struct {
 	Why    Why
 	Detail string // what happened, without secrets
 	Supply Supply // what would supply it
-	// Fields says of objects in addition to it that some have only a part of their fields: a row of
+	// Fields reports that of the objects returned with it some have only a part of their fields: a row of
 	// a table. A field that is not there is then not known to be empty.
 	Fields bool
 }
@@ -404,14 +404,14 @@ type Description struct {
 	// AtLeast says that Now is only the newest time that an object or a line carries: the
 	// source does not say when it was read. What lasts, lasts at least until Now.
 	AtLeast bool
-	// ByClock says that Now is the clock of whoever reads, or the time of a file: nothing in
+	// ByClock says that Now is the clock of this machine, or the time of a file: nothing in
 	// the source carries one.
 	ByClock bool
 	// Notes are what the source holds and does not read, and how it was joined
 	// with others. They are part of the coverage of every run.
 	Notes []Coverage
 	// Hosted is set where the cluster that is looked at is a hosted one and its
-	// management cluster is read in addition to it.
+	// management cluster is read as well.
 	Hosted *Hosted
 }
 
@@ -420,7 +420,7 @@ type Description struct {
 type Source interface {
 	Describe(context.Context) (Description, error)
 	// List returns the objects of a resource, sorted by namespace and name. Objects
-	// in addition to an *Unavailable are some of them; so are texts.
+	// returned with an *Unavailable are some of them; so are texts.
 	List(ctx context.Context, r Resource, namespace string) ([]Object, error)
 	// Texts returns the texts that match, sorted by path.
 	Texts(ctx context.Context, q TextQuery) ([]Text, error)

@@ -32,7 +32,7 @@ func Field(content map[string]any, path ...string) any {
 	return at
 }
 
-// String returns the string at a path, "" where there is none.
+// String returns the string at a path, "" if there is none.
 func String(content map[string]any, path ...string) string {
 	s, _ := Field(content, path...).(string)
 	return s
@@ -54,7 +54,7 @@ func Plausible(t time.Time) bool {
 	return year >= 1970 && year <= 2200
 }
 
-// Int returns the whole number at a path, 0 where there is none. YAML and JSON
+// Int returns the whole number at a path, 0 if there is none. YAML and JSON
 // decoders disagree on the type of numbers; all are accepted.
 func Int(content map[string]any, path ...string) int64 {
 	switch n := Field(content, path...).(type) {
@@ -78,7 +78,7 @@ func (o Object) Label(key string) (string, bool) {
 	return v, ok
 }
 
-// Annotation returns an annotation of the object, "" where there is none.
+// Annotation returns an annotation of the object, "" if there is none.
 func (o Object) Annotation(key string) string {
 	notes, _ := Field(o.Content, "metadata", "annotations").(map[string]any)
 	v, _ := notes[key].(string)

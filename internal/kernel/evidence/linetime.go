@@ -29,7 +29,7 @@ func LineTime(line string, now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// inYearOf places a time without a year in the latest year that fits.
+// inYearOf returns a time without a year in the latest year that fits.
 func inYearOf(layout, value string, now time.Time) (time.Time, bool) {
 	t, err := time.Parse(layout, value)
 	if err != nil {
@@ -81,7 +81,7 @@ func isoTime(v string) string {
 	}
 }
 
-// klogTime returns the first month, day and time that stand behind one of klog's letters.
+// klogTime returns the first month, day and time that follow one of klog's letters.
 func klogTime(v string) string {
 	for i := range len(v) {
 		switch v[i] {
@@ -105,8 +105,8 @@ func journalTime(v string) string {
 	return v[:len(shape)]
 }
 
-// shaped reports whether a text begins with a shape, in which 0 stands for a digit, A and a
-// for letters, _ for a digit or a blank, and what else is there for itself.
+// shaped reports whether a text begins with a shape: 0 is a digit, A and a are letters, _ is a
+// digit or a blank, any other character is itself.
 func shaped(v, shape string) bool {
 	if len(v) < len(shape) {
 		return false

@@ -45,7 +45,7 @@ func Obfuscated(v string) bool {
 	return slices.ContainsFunc(labels, maskedLabel.MatchString)
 }
 
-// mayBeObfuscated is a cheap look for what all the forms have one of.
+// mayBeObfuscated is a cheap test for characters that all the forms have.
 func mayBeObfuscated(v string) bool {
 	return strings.ContainsAny(v, "xX") || strings.HasPrefix(v, "::") || strings.HasPrefix(v, "53") ||
 		slices.ContainsFunc([]string{"obfuscated", "domain0", "<CLUSTER", "0.0.0.0", "[::]", "://::"}, func(part string) bool { return strings.Contains(v, part) })

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// ReadLater is the note on a source that does not say when it was read. Written is when
-// its file was written, zero where that is not known. It is offered and not taken: a copy
-// has the time of the copying.
+// ReadLater is the note on a source that does not say when it was read. Written is when its file
+// was written, zero if that is not known. It is only offered as --now: a copy has the time of the
+// copying.
 func ReadLater(name string, now, written time.Time) Coverage {
 	c := Coverage{Need: "time of " + name, State: Partial, Supply: Supply{Kind: SupplyNow},
 		Reason: "it carries no time of its reading; its newest time is taken, so everything lasts at least as long as is shown"}

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Supply says what would make known what could not be read: a kind with its parameters.
-// It is no sentence: the command line that prints it knows its own flags and where it
-// runs (internal/answer). The zero value says that nothing is known to supply it.
+// Supply says what would make known what could not be read: a kind with its parameters. It is not
+// a sentence: the program that prints it knows its own flags and where it runs (internal/answer).
+// The zero value: nothing is known to supply it.
 type Supply struct {
 	Kind      SupplyKind
 	Verb      string // of a right
@@ -76,7 +76,7 @@ const (
 	SupplyOneInstall       SupplyKind = "one-install"       // the log of one cluster and not of several
 	SupplyArchive          SupplyKind = "archive"           // Path
 	SupplyArchiveOrAPI     SupplyKind = "archive-or-api"    // an archive, or a kubeconfig
-	SupplyKubeconfig       SupplyKind = "kubeconfig"        // with the cluster's authorities and a credential
+	SupplyKubeconfig       SupplyKind = "kubeconfig"        // with the cluster's CAs and a credential
 	SupplyAddress          SupplyKind = "address"           // of the API or a master
 	SupplyHosted           SupplyKind = "hosted"            // Namespace, Name of the HostedCluster
 	SupplyManagement       SupplyKind = "management"        // Namespace, Name, read from its live management cluster
@@ -141,9 +141,9 @@ func (s Supply) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // supplyWord is a parameter that no shell takes for anything but one word.
 var supplyWord = regexp.MustCompile(`^(\*|[A-Za-z0-9_./][A-Za-z0-9_.:@/-]*)$`)
 
-// UnmarshalText reads what MarshalText wrote. A collection may come from anybody, and
-// what it says is printed as advice: a kind that is not known, a parameter that is none
-// or that a shell would not take for one word makes it nothing, which is no error.
+// UnmarshalText reads what MarshalText wrote. A collection may come from anyone, and a Supply is
+// printed as advice: an unknown kind, an unknown parameter, or a value that a shell would not take
+// as one word gives the zero value and no error.
 func (s *Supply) UnmarshalText(text []byte) error {
 	*s = Supply{}
 	if read, err := parseSupply(string(text)); err == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
-// ErrNotApplicable says that the fact has no meaning for the subject.
+// ErrNotApplicable says that the fact does not apply to the subject.
 var ErrNotApplicable = errors.New("not applicable")
 
 // notApplicable is an ErrNotApplicable with its reason and what shows it.
@@ -32,7 +32,7 @@ func Excluded(shown evidence.Item, format string, args ...any) error {
 	return &notApplicable{why: fmt.Sprintf(format, args...), proof: []evidence.Item{shown}}
 }
 
-// asUnknown returns an error of a computation as it may be said: that a fact has no meaning is
+// asUnknown returns an error of a computation as it may be said: that a fact does not apply is
 // unknown where nothing shows it and not all was read.
 func asUnknown(err, gap error) error {
 	n, ok := errors.AsType[*notApplicable](err)
@@ -42,7 +42,7 @@ func asUnknown(err, gap error) error {
 	return err
 }
 
-// WhyNot returns why a fact has no meaning for its subject, and what shows it; ok is false
+// WhyNot returns why a fact does not apply to its subject, and what shows it; ok is false
 // where it has one.
 func (v Value) WhyNot() (why string, shown []evidence.Item, ok bool) {
 	n, ok := errors.AsType[*notApplicable](v.Err)

@@ -7,7 +7,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
-// TestSettle: that a fact has no meaning is a claim from silence, unless something shows it.
+// TestSettle: that a fact does not apply is a claim from silence, unless something shows it.
 func TestSettle(t *testing.T) {
 	gap := &evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.Forbidden}
 	silent := NotApplicable("host %s is not a Node yet", "w1")

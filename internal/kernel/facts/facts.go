@@ -10,7 +10,7 @@
 //     field that a fact does not set is unknown.
 //   - A value without evidence is a claim from silence. It becomes unknown where
 //     something that the computation read was not read whole.
-//   - That a fact has no meaning for a subject is such a claim, too, where nothing shows it.
+//   - That a fact does not apply to a subject is such a claim, too, where nothing shows it.
 //   - A fact declares what it needs; a recording world proves the declaration in tests.
 //   - A fact sees no clock but World.Now.
 package facts
@@ -146,7 +146,7 @@ type memo struct {
 	gaps  [][]gap
 }
 
-// touched is what a computation read: itself, and through memos. Written for every
+// touched is what a computation read: itself, and through memos. Written forevery
 // fact of every host and hardly ever asked, so it is put together when it is.
 type touched struct {
 	mu       sync.Mutex

@@ -17,8 +17,8 @@ type Value struct {
 	doubt   func(evidence.Item) error // see WithDoubt
 }
 
-// WithDoubt returns the value with those fields unknown of which one piece of evidence does not
-// hold: doubt returns why.
+// WithDoubt returns the value with doubt set: a field is unknown if doubt returns an error for one
+// of its pieces of evidence.
 func (v Value) WithDoubt(doubt func(evidence.Item) error) Value {
 	v.doubt = doubt
 	return v
@@ -54,7 +54,7 @@ func (v Value) Why(field string) error {
 }
 
 // Supply returns what would make the fact known, or its first field for which that can
-// be said; zero where there is none.
+// be said; zero if there is none.
 func (v Value) Supply() evidence.Supply {
 	if v.Err != nil {
 		return supplyOf(v.Err)

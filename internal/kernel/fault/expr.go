@@ -175,7 +175,7 @@ func (r Result) True() bool { b, ok := r.Value.(types.Bool); return ok && bool(b
 // Known reports whether the expression has a value.
 func (r Result) Known() bool { return len(r.Unknown) == 0 }
 
-// Time returns the result as a time; zero where it is none.
+// Time returns the result as a time; zero if it is not one.
 func (r Result) Time() time.Time {
 	if t, ok := r.Value.(types.Timestamp); ok {
 		return t.Time

@@ -4,7 +4,7 @@ import "slices"
 
 // ControlPlane says in which clusters a fault can be, by where their control plane
 // runs. A hosted cluster has no masters, no machine-config-operator, no static pods
-// and no BareMetalHosts of its own: what can be wrong with those has no meaning there.
+// and no BareMetalHosts of its own: what can be wrong with those does not apply there.
 type ControlPlane string
 
 // Where the control plane runs.
@@ -20,7 +20,7 @@ const (
 var ownLayers = []string{"baremetal", "certificates", "control-plane", "etcd", "machine-config"}
 
 // apiLayer is the layer of the network path to the API of the kubeconfig: with a hosted cluster
-// that is the management cluster's, which is not looked at.
+// that is the management cluster's, which is not checked.
 const apiLayer = "api"
 
 // preflightLayers are the layers of the faults that are looked for before hosts boot: those

@@ -52,7 +52,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Err returns the problems as an error, nil where there are none.
+// Err returns the problems as an error, nil if there are none.
 func (p Problems) Err() error {
 	if len(p) == 0 {
 		return nil
@@ -182,7 +182,7 @@ func (c *Catalog) problems(entry any, list mistakes) Problems {
 	return (&entryFile{path: "catalogue"}).problems(list)
 }
 
-// file returns the file that an entry is in, nil where there is none.
+// file returns the file that an entry is in, nil if there is none.
 func (c *Catalog) file(entry any) *entryFile {
 	if r, ok := entry.(*Remedy); ok {
 		return c.remedies[r.ID].file

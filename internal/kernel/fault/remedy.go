@@ -20,7 +20,7 @@ type Remedy struct {
 	RiskText  string             `json:"riskText,omitempty"` // the risk in words, where its class does not say enough
 	Versions  string             `json:"versions,omitempty"`
 	Platforms []string           `json:"platforms,omitempty"` // of Infrastructure, all where empty
-	Given     map[string]FactRef `json:"given,omitempty"`     // in addition to those of the fault
+	Given     map[string]FactRef `json:"given,omitempty"`     // besides those of the fault
 	Requires  []Requirement      `json:"requires,omitempty"`
 	Recovery  Recovery           `json:"recovery,omitempty"` // what is replaced or restored, where the cluster is not repaired in place
 	Fix       bool               `json:"fix,omitempty"`      // `fix plan` carries it out; the id is that of the action

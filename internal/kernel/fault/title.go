@@ -21,10 +21,10 @@ func holes(f *Fault, text string) []string {
 	return list
 }
 
-// Title is a title taken apart at its braces: a fault is judged for every host.
+// Title is a title taken apart at its braces: a fault is judged forevery host.
 type Title struct {
 	kind  string
-	parts []string // in turn: text, what stands in braces, text
+	parts []string // in turn: text, what is in braces, text
 }
 
 // ParseTitle takes a title of a fault apart.

@@ -3,7 +3,7 @@
 //
 // Invariants:
 //   - It decides nothing about a cluster. A text shows what its lines say and no more: what
-//     no one pasted is unknown and never healthy.
+//     was not pasted is unknown and never healthy.
 //   - A fault that does not stand alone, and a line that only says that something failed,
 //     are symptoms: with nothing else the result is unknown.
 //   - Texts are foreign bytes of any size. They are read once, in bounded memory; of each
@@ -107,7 +107,7 @@ func sought(m fault.Message) string {
 
 // spellings are the ways in which a literal stands in a log: with its quotes, and with the
 // backslashes of one and of two encoders before them. Of letters beyond ASCII, which are
-// written in many ways, the literal has what stands between them.
+// written in many ways, the literal has what is between them.
 func spellings(text string) []string {
 	best := ""
 	for _, piece := range strings.FieldsFunc(plain(text), func(r rune) bool { return r == '\\' || r > '~' }) {

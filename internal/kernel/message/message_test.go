@@ -227,7 +227,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// A read that fails is an error in addition to what was found before.
+// A read that fails returns an error with what was found before.
 func TestBrokenRead(t *testing.T) {
 	x := small(t)
 	in := bufio.NewReader(&failing{text: "failed calling webhook: no such host\n"})

@@ -69,7 +69,7 @@ type Line struct {
 	Program string `json:"program,omitempty"` // whose message it is
 }
 
-// keptLines is how many lines of a match are kept, in addition to the last one.
+// keptLines is how many lines of a match are kept, besides the last one.
 const keptLines = 2
 
 // collector gathers what blocks show.

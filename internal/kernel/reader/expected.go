@@ -9,16 +9,15 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
-// errNoLog is why a log was not read whose pod is listed. The logs of other pods are
-// there: this one was lost.
+// errNoLog is the reason for a missing log of a listed pod while logs of other pods are there: it
+// was lost.
 var errNoLog error = &evidence.Damage{Detail: "its pod is listed and there is no log of it"}
 
-// errEmptyLog is why a log says nothing that has no line.
+// errEmptyLog is the reason for an empty log.
 var errEmptyLog error = &evidence.Damage{Detail: "it is empty"}
 
-// withoutLog returns the current logs that a query selects, that should be there and are
-// not among those that were found: of containers that have run, in pods that are listed.
-// Where the pods could not be listed there is nothing to compare with.
+// withoutLog returns the current logs that a query selects and that are missing: of containers
+// that have run, in listed pods. Empty if the pods could not be listed.
 func (r *Reader) withoutLog(ctx context.Context, q evidence.TextQuery, found []evidence.Text) []evidence.Text {
 	var list []evidence.Text
 	for _, pod := range r.ran(ctx, q) {
@@ -33,14 +32,12 @@ func (r *Reader) withoutLog(ctx context.Context, q evidence.TextQuery, found []e
 	return list
 }
 
-// silentContainers are the containers that log nothing until something happens: metal3-ramdisk-logs
-// prints what ramdisks send, and nothing before the first of them
-// (openshift/ironic-image:scripts/runlogwatch.sh).
+// silentContainers log nothing until something happens: metal3-ramdisk-logs prints what ramdisks
+// send (openshift/ironic-image:scripts/runlogwatch.sh).
 var silentContainers = []string{"metal3-ramdisk-logs"}
 
-// forgiveEmpty takes empty logs for read of containers that have not run, of quiet ones,
-// and of runs before. Every other text that the queries ask for has lines: servers and
-// daemons log when they start.
+// forgiveEmpty accepts empty logs of containers that have not run, of silentContainers, and of
+// previous runs. All other logs have lines: servers and daemons log when they start.
 func (r *Reader) forgiveEmpty(ctx context.Context, q evidence.TextQuery, all []evidence.Text, failed []error) {
 	var ran []evidence.Text
 	for i, t := range all {

@@ -137,8 +137,8 @@ func (r *Reader) Describe(ctx context.Context) (evidence.Description, error) {
 	return first, nil
 }
 
-// preferTimeOf reports whether the time of a source counts before that of another: a time that
-// something in it carries before the clock of whoever reads, and then the newer one.
+// preferTimeOf reports whether the time of a is used instead of that of b: a time in the source
+// before the clock of this machine, then the newer one.
 func preferTimeOf(a, b evidence.Description) bool {
 	switch {
 	case a.Now.IsZero() || b.Now.IsZero():
@@ -152,14 +152,14 @@ func preferTimeOf(a, b evidence.Description) bool {
 // List returns the objects of a resource in a namespace ("" for cluster-scoped or all
 // namespaces). They are all only where the Coverage of the need is Read or Empty: where
 // some could not be read, List returns the others with a nil error, the Coverage is
-// Partial, and Get of one that is not among them is an *Unavailable. None in addition to some
+// Partial, and Get of one that is not among them is an *Unavailable. None with some
 // that could not be read is an error. The slice is shared: do not change it.
 func (r *Reader) List(ctx context.Context, res evidence.Resource, namespace string) ([]evidence.Object, error) {
 	c := r.cell(ctx, evidence.Objects(res, namespace))
 	return c.list, c.err
 }
 
-// Partial returns why some objects of a resource could not be read in addition to those that
+// Partial returns why some objects of a resource could not be read, next to those that
 // List returns, nil where List returns all or an error.
 func (r *Reader) Partial(ctx context.Context, res evidence.Resource, namespace string) *evidence.Unavailable {
 	c := r.cell(ctx, evidence.Objects(res, namespace))
@@ -187,8 +187,8 @@ func (r *Reader) Get(ctx context.Context, res evidence.Resource, namespace, name
 	return c.list[i], true, nil
 }
 
-// Unlisted reports whether the objects of a need lay in files of their own and nothing lists
-// which there were: one that is lost is not missed.
+// Unlisted reports whether the objects of a need are in files of their own and no list of them
+// exists: a lost one is not noticed.
 func (r *Reader) Unlisted(ctx context.Context, n evidence.Need) bool {
 	c := r.cell(ctx, n)
 	return c.err == nil && len(c.list) > 0 && !slices.ContainsFunc(c.list, func(o evidence.Object) bool { return !o.Alone })
@@ -232,8 +232,8 @@ func (r *Reader) readObjects(ctx context.Context, n evidence.Need, c *objectsCel
 			r.merge(c, o, parts)
 		}
 	}
-	// Of what sources add on their own nothing is missing where none does. What one has and
-	// cannot read is missing all the same.
+	// For kinds that users supply nothing is missing if no source has them. A file that a source
+	// has and cannot read is missing.
 	if hides := c.partial != nil && c.partial.Why.MayHideObjects(); evidence.UserSupplied(n.Resource) && !hides {
 		if c.partial = nil; len(c.list) == 0 {
 			return // the coverage is of what could be
@@ -263,8 +263,8 @@ func (r *Reader) readObjects(ctx context.Context, n evidence.Need, c *objectsCel
 	}
 }
 
-// worseReason returns which of two reasons says more. What a source never has says less than
-// what the cluster itself says, and that less than that something could not be read.
+// worseReason returns the more serious of two reasons: "could not be read" before "the cluster
+// does not serve it" before "a source never has it".
 func worseReason(a, b *evidence.Unavailable) *evidence.Unavailable {
 	rank := func(w evidence.Why) int {
 		switch {

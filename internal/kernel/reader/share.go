@@ -9,9 +9,8 @@ import (
 )
 
 // sharer keeps equal parts of the objects of one list once: labels, owners, conditions, the
-// hardware of machines of one model. Of a large cluster that is half of the memory of its
-// objects. Nothing changes an object after it was sanitized, so that its parts can be those of
-// others, too.
+// hardware of machines of one model. In a large cluster that is half of the memory of its objects.
+// Objects do not change after they are sanitized, so parts can be shared.
 type sharer struct {
 	seed  maphash.Seed
 	known map[uint64][]any // maps and lists, by their hash
@@ -26,8 +25,8 @@ func (s *sharer) object(content map[string]any) {
 	}
 }
 
-// part returns what is kept instead of a value, and its hash. ok is false for a value with
-// something in it that no decoder of JSON makes: it stays as it is.
+// part returns the shared value for v, and its hash. ok is false for a value that contains a type
+// which no JSON decoder makes: it is not shared.
 func (s *sharer) part(v any) (kept any, hash uint64, ok bool) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -73,8 +72,8 @@ func mixHash(a, b uint64) uint64 {
 	return high ^ low
 }
 
-// maxSameHash is how many different parts of one hash are kept to compare with. By chance there are
-// hardly two; an archive can be made to have a million, which would be compared each with each.
+// maxSameHash bounds the parts of one hash that are compared. By chance there are hardly two; an
+// archive can be made to have a million.
 const maxSameHash = 4
 
 // once returns an equal map or list that was there before, else v.

@@ -14,7 +14,7 @@ const (
 
 // cleanTexts remembers texts that mention a key of secrets and hold none: the mounts, images
 // and conditions of thousands of objects are the same. Only hashes of them are kept, of 128
-// bits whose seeds are random, so that no one can make a text that passes for another. It is
+// bits whose seeds are random, so that a text that passes for another cannot be made. It is
 // safe for concurrent use.
 type cleanTexts struct {
 	seeds [2]maphash.Seed

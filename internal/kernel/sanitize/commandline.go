@@ -5,7 +5,7 @@ import (
 )
 
 // A command line is written in a sentence, in a script, as a JSON or YAML list, and as
-// Go or Python print a list. In all of them a flag stands behind a separator, and its
+// Go or Python print a list. In all of them a flag follows a separator, and its
 // value behind "=", blanks, or the quotes and the comma between two elements.
 
 // commandMarks are the programs with secrets in short flags, and parts of long flags.
@@ -73,7 +73,7 @@ func pipes(v string) (found []span) {
 	return found
 }
 
-// flag returns where the secret of a flag is that stands at from.
+// flag returns where the secret of a flag is that begins at from.
 func (c *command) flag(v string, from, end int) (span, bool) {
 	flag := v[from:end]
 	use := c.use(flag)

@@ -82,7 +82,7 @@ func TestPlainEnds(t *testing.T) {
 	}
 }
 
-// TestSpansIndentedScalar: a line that no one looks for opens the block of the next.
+// TestSpansIndentedScalar: a line that no query looks for opens the block of the next.
 func TestSpansIndentedScalar(t *testing.T) {
 	s := sanitizer(t, "salt").Lines()
 	for _, head := range []string{"password: |2", "password: >2-", "password: |-2", "  name: DB_PASSWORD", "- --password", `- "--password"`, `  "name": "DB_PASSWORD",`} {

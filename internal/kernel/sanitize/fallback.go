@@ -6,7 +6,7 @@ import (
 )
 
 // A line may name a credential in a form that no reader knows: a cell of a table, an
-// arrow, a sentence. What stands behind the name and looks like a credential is hidden
+// arrow, a sentence. What follows the name and looks like a credential is hidden
 // then; its digest still tells equal values.
 
 // maxBehind is how far behind the name a value is looked for.

@@ -55,7 +55,7 @@ func (s *Sanitizer) spanKey(begin, end int) {
 }
 
 // Spans reports whether a line may begin, continue with or end a secret of several
-// lines, so that it must be seen even where no one looks for the line itself.
+// lines, so that it must be seen even where no query looks for the line itself.
 func (s *Sanitizer) Spans(raw []byte) bool {
 	if s.inside > 0 || s.block.left > 0 || bytes.Contains(raw, []byte("-----")) {
 		return true

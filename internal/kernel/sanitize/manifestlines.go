@@ -10,7 +10,7 @@ import (
 const maxManifest = 1024
 
 // manifestState tracks the manifest of a Secret that comes line by line, as YAML or as
-// JSON with one field a line. Where "data" stands before "kind", as in what oc prints,
+// JSON with one field a line. Where "data" precedes "kind", as in what oc prints,
 // its values are hidden if they are base64.
 type manifestState struct {
 	left   int  // lines that still may be of it

@@ -72,7 +72,7 @@ func namedSecret(name, value string) bool {
 	return false
 }
 
-// valueFirst is a pair in JSON whose value stands before the name.
+// valueFirst is a pair in JSON whose value precedes the name.
 var valueFirst = lazily(`(?i)\\*"value\\*"[ \t]*:[ \t]*\\*"((?:[^"\\]|\\[^"])*)\\*"[ \t]*,[ \t]*\\*"(?:name|key)\\*"[ \t]*:[ \t]*\\*"([\w.-]+)`)
 
 func word(b byte) bool { return letter(b) || b >= '0' && b <= '9' || b == '_' }

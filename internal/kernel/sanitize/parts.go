@@ -119,7 +119,7 @@ func hexDigest(run string) bool {
 }
 
 // nextBlob returns where the next base64 is from a place on, also where it continues over
-// lines, each of minBlob characters at least; from is len(v) where there is none.
+// lines, each of minBlob characters at least; from is len(v) if there is none.
 func nextBlob(v string, at int) (from, to int) {
 	for i := at + minBlob - 1; i < len(v); i += minBlob { // a run of that length meets every such place
 		if sixBits[v[i]] == 0xff {
@@ -169,7 +169,7 @@ func runEnd(v string, i int) int {
 }
 
 // lineBreak returns where the next line begins, and its blanks end, whose break is at i,
-// also one that is written as an escape; i where there is none.
+// also one that is written as an escape; i if there is none.
 func lineBreak(v string, i int) int {
 	for _, mark := range []string{"\r\n", "\n"} {
 		if strings.HasPrefix(v[i:], mark) {
@@ -219,7 +219,7 @@ func (m *masked) blobs() {
 // revealsSecret reports whether base64 decodes to something that holds a secret. What stands
 // in front of it, as the directories of a path, may belong to the same alphabet, so
 // every alignment is tried. What inflates to more than it may, or than is left for its
-// text, is not looked at and counts as a secret.
+// text, is not checked and counts as a secret.
 func (s *Sanitizer) revealsSecret(blob string, left *int, deeper int) bool {
 	if len(blob) < minBlob {
 		return false

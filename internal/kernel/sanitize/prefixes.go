@@ -210,7 +210,7 @@ func prefixedTokens(v string) (found []span) {
 	}
 }
 
-// escapedBefore reports whether what stands before i is the letter of an escape.
+// escapedBefore reports whether what precedes i is the letter of an escape.
 func escapedBefore(v string, i int) bool {
 	return i >= 2 && v[i-2] == '\\' && strings.IndexByte("nrt", v[i-1]) >= 0
 }

@@ -96,7 +96,7 @@ func (s *Sanitizer) Lines() *Sanitizer {
 
 const redactedPrefix = "[redacted "
 
-// redaction is every form that stands for a secret. What only begins like one, as
+// redaction is every form that replaces a secret. What only begins like one, as
 // "[redacted hunter2", is foreign text.
 const redaction = `\[redacted (?:[0-9a-f]{16}, \d{1,12} bytes|(?:by the collector|unread), \d{1,12} bytes|line of a private key|private key)\]`
 
@@ -105,7 +105,7 @@ var (
 	redacted   = lazily(`^` + redaction + `$`)
 )
 
-// Redacted reports whether v is a digest that a Sanitizer made, or what stands for
+// Redacted reports whether v is a digest that a Sanitizer made, or what replaces
 // a secret that was not read.
 func Redacted(v string) bool {
 	return strings.HasPrefix(v, redactedPrefix) && redacted.get().MatchString(v)

@@ -84,7 +84,7 @@ func notRefused(v string) bool {
 	})
 }
 
-// noPath tells what stands behind "pass" and "pwd" from a result or a directory.
+// noPath tells what follows "pass" and "pwd" from a result or a directory.
 func noPath(v string) bool { return likelySecret(v) && !lowPath.get().MatchString(v) }
 
 // variable is noPath of a variable whose name leaves no doubt, as DB_PASS.
@@ -250,7 +250,7 @@ func (m *masked) unmask(v string) string {
 	return b.String()
 }
 
-// hide returns what stands for a secret; digests stay as they are.
+// hide returns what replaces a secret; digests stay as they are.
 func (m *masked) hide(secret string) string {
 	if strings.IndexFunc(secret, func(r rune) bool { return !isAtom(r) }) < 0 {
 		return secret

@@ -8,7 +8,7 @@ import (
 )
 
 // A pointer config is the small Ignition config that a host boots with: from where
-// it fetches the rest, and which authority it trusts for that. Both are public and
+// it fetches the rest, and which CA it trusts for that. Both are public and
 // decide whether the host can join; everything else in it is left out. Secrets hold
 // it as the base64 of "userData"
 // (openshift/machine-config-operator:manifests/userdata_secret.yaml).
@@ -23,7 +23,7 @@ var (
 )
 
 // userData returns what may be known of a value of userData: of a pointer config
-// its version, its URLs and its authorities, of anything else the digest. What it
+// its version, its URLs and its CAs, of anything else the digest. What it
 // returns for a pointer it leaves as it is the next time.
 func (s *Sanitizer) userData(encoded string) string {
 	if encoded == "" || Redacted(encoded) {

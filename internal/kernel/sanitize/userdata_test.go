@@ -18,7 +18,7 @@ func userDataSecret(config string) evidence.Object {
 	}}
 }
 
-// TestPointerUserData: of a pointer the addresses and authorities stay, and nothing else.
+// TestPointerUserData: of a pointer the addresses and CAs stay, and nothing else.
 func TestPointerUserData(t *testing.T) {
 	s, err := New()
 	if err != nil {

@@ -77,7 +77,7 @@ func slashRun(v string, i int) int {
 	return i
 }
 
-// quotedEnd returns where a value ends whose opening quote stands right before it. In
+// quotedEnd returns where a value ends whose opening quote is right before it. In
 // JSON inside of JSON that quote has one backslash or three, its end has as many, and
 // a quote that belongs to the value has more.
 func quotedEnd(v string, from int) int {

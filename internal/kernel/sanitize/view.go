@@ -10,7 +10,7 @@ type view struct {
 	at   []int // of each byte of the view, and of its end; nil where they are the same
 }
 
-// escapes are what stands behind backslashes, however many levels of quotes make of them.
+// escapes are what follows backslashes, however many levels of quotes make of them.
 var escapes = []struct{ written, means string }{
 	{"n", "\n"}, {"r", "\r"}, {"t", "\t"}, {`"`, `"`}, {"'", "'"}, {"/", "/"},
 	{"u0022", `"`}, {"u0026", "&"}, {"u0027", "'"}, {"u003c", "<"}, {"u003e", ">"}, {"u003C", "<"}, {"u003E", ">"}, {"u003d", "="}, {"u000a", "\n"},

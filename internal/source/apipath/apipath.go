@@ -42,7 +42,7 @@ type Lister interface {
 // Client is the kubeconfig's side of the path.
 type Client struct {
 	Server     *url.URL
-	ServerName string         // verified in place of the URL's host; "" is the host
+	ServerName string         // verified instead of the URL's host; "" is the host
 	CAs        *x509.CertPool // nil: the system's
 	CAName     string         // probe.ByKubeconfig or probe.BySystem
 	Insecure   bool           // the kubeconfig switches the verification off
@@ -70,11 +70,11 @@ type Master struct {
 // Options say which cluster the path leads to.
 type Options struct {
 	Client  *Client  // nil: there is no kubeconfig. Left aside where Before is of another cluster
-	Masters []Master // in addition to those that are known from elsewhere
+	Masters []Master // besides those that are known from elsewhere
 	Before  []Lister // archives of the cluster
 	Whole   bool     // check the whole path even where the API answers
 	Vantage string   // the machine that asks; "" is this machine's host name
-	From    *From    // ask from a node of the cluster in place of this machine
+	From    *From    // ask from a node of the cluster instead of this machine
 	Now     func() time.Time
 	Step    time.Duration // for one check; 0 is 6 s: an API server whose etcd is gone takes four to say so
 }
@@ -124,7 +124,7 @@ func New(o Options) *Source {
 	return &Source{opts: o, mcsPort: probe.MCSPort, turn: make(chan struct{}, 1)}
 }
 
-// Describe implements evidence.Source. It has no time of its own: in addition to an
+// Describe implements evidence.Source. It has no time of its own: beside an
 // archive, now is the archive's.
 func (s *Source) Describe(context.Context) (evidence.Description, error) {
 	return evidence.Description{Kind: "ladder", Name: "the network path to the API", Vantage: s.opts.Vantage}, nil
@@ -167,8 +167,8 @@ type endpoint struct {
 // is checked beside it.
 const reachPatience = 3 * time.Second
 
-// check asks the load balancer and lets the client ask, and where one of them fails, takes
-// long, or the whole path is to be checked, all checks that are known.
+// check asks the load balancer and makes the client's own request. If one of them fails or takes
+// long, or the whole path is to be checked, it asks all known addresses.
 func (s *Source) check(ctx context.Context) ([]evidence.Object, error) {
 	if !s.sameCluster(ctx) {
 		s.opts.Client = nil
@@ -204,7 +204,7 @@ func (s *Source) check(ctx context.Context) ([]evidence.Object, error) {
 	return w.result()
 }
 
-// checker is one check of the path.
+// checker runs the checks once.
 type checker struct {
 	*Source
 	mu      sync.Mutex
@@ -227,7 +227,7 @@ func (w *checker) fine() bool {
 	return false
 }
 
-// ask asks the checks that were not asked yet, all at once: there are few, see maxChecks.
+// ask asks the addresses that were not asked yet, all at once: there are few, see maxChecks.
 func (w *checker) ask(ctx context.Context, list ...endpoint) {
 	var group sync.WaitGroup
 	for _, r := range list {
@@ -248,12 +248,12 @@ func (w *checker) ask(ctx context.Context, list ...endpoint) {
 	group.Wait()
 }
 
-// recheckDelay is how long a master that is not ready in addition to others is given.
+// recheckDelay is how long a master that is not ready is given while others are.
 const recheckDelay = time.Second
 
-// askAgain asks those masters once more that were reached and are not ready, while
-// others are: a busy etcd makes one of several answers late, and the next is well.
-// Who is not ready twice keeps the first answer.
+// askAgain repeats the check of masters that were reached and are not ready while others are: a
+// busy etcd delays one of several answers. A master that is not ready twice keeps the first
+// answer.
 func (w *checker) askAgain(ctx context.Context) {
 	var odd []int
 	ready := false
@@ -287,7 +287,7 @@ func (w *checker) askAgain(ctx context.Context) {
 	group.Wait()
 }
 
-// isReady: whoever may not read /readyz is answered all the same.
+// isReady accepts also a refusal: /readyz may be forbidden.
 func isReady(a probe.APIAnswer) bool {
 	status := a.Status(pathReady)
 	return status > 0 && status < 500

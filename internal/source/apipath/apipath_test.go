@@ -149,7 +149,7 @@ func answers(t *testing.T, s *Source) map[string]probe.APIAnswer {
 	return got
 }
 
-// closed is the address of a port where no one listens.
+// closed is the address of a port where nothing listens.
 func closed(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

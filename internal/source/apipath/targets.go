@@ -72,7 +72,7 @@ func (s *Source) sameCluster(ctx context.Context) bool {
 // addresses have less than half of it, and an archive may name a whole network.
 const maxEndpoints = 64
 
-// named lists every check behind the load balancer: api-int and the virtual addresses, and
+// named lists every check behind the load balancer: api-int and the VIPs, and
 // each control-plane host that the user or a source names. From a node the machine
 // config servers are left out: the network plugin rejects connections from every
 // node to their ports, so what is met there is the node's own rule

@@ -69,7 +69,7 @@ type Host struct {
 	Role      string `json:"role,omitempty"`
 	Bootstrap bool   `json:"bootstrap,omitempty"`
 	DayTwo    bool   `json:"dayTwo,omitempty"`   // added to a cluster that exists
-	Rejected  bool   `json:"rejected,omitempty"` // an Agent that no one approved
+	Rejected  bool   `json:"rejected,omitempty"` // an Agent that is not approved
 
 	Status     string    `json:"status,omitempty"`
 	StatusInfo string    `json:"statusInfo,omitempty"`

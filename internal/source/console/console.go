@@ -5,7 +5,7 @@
 // Invariants:
 //   - The bytes are foreign. Escape sequences and control characters never reach
 //     the output, and their state is bounded.
-//   - A line is what stood in one line of the screen: a carriage return or a move
+//   - A line is what was in one line of the screen: a carriage return or a move
 //     of the cursor begins a new one. In a capture without those, a locator's line
 //     is the file's line.
 package console
@@ -131,7 +131,7 @@ type text struct {
 }
 
 // Alone says that nothing else is read, and what time it is. "Now" is then the newest
-// time that a line begins with, and without one the clock: in addition to a cluster or an archive
+// time that a line begins with, and without one the clock: beside a cluster or an archive
 // a console gives none.
 func (s *Source) Alone(clock time.Time) { s.clock = clock }
 

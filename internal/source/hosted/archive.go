@@ -77,7 +77,7 @@ func managing(ctx context.Context, list []*archive.Source) ([]*archive.Source, [
 	return management, found, nil
 }
 
-// several reads archives of one cluster as one source; nil where there are none.
+// several reads archives of one cluster as one source; nil if there are none.
 func several(list []*archive.Source) evidence.Source {
 	switch len(list) {
 	case 0:

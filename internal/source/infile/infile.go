@@ -1,4 +1,4 @@
-// Package infile opens the files that a user names, and waits for none of them forever: to
+// Package infile opens the files that a user names, and waits for none of them without limit: to
 // open a named pipe is to wait for who writes to it, and no signal ends that.
 package infile
 

@@ -122,7 +122,7 @@ func Logs(path string) ([]string, error) {
 	return list, nil
 }
 
-// maxLogs bounds the texts that are read in addition to an installation.
+// maxLogs bounds the texts that are read next to an installation.
 const maxLogs = 100
 
 // Open reads the directory.
@@ -149,7 +149,7 @@ func Open(path string) (_ *Dir, err error) {
 // Close closes the directory.
 func (d *Dir) Close() error { return d.root.Close() }
 
-// Kubeconfig is the path of the administrator's kubeconfig, "" where there is none.
+// Kubeconfig is the path of the administrator's kubeconfig, "" if there is none.
 func (d *Dir) Kubeconfig() string {
 	if info, err := d.root.Stat(kubeconfig); err == nil && info.Mode().IsRegular() {
 		return filepath.Join(d.path, kubeconfig)

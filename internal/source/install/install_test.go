@@ -198,7 +198,7 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// TestPipe: no one waits for who writes to a pipe.
+// TestPipe: nothing waits for the writer of a pipe.
 func TestPipe(t *testing.T) {
 	for _, name := range []string{metadataFile, logFile} {
 		path := dir(t, map[string]string{configFile: "apiVersion: v1\nbaseDomain: example.com\nmetadata: {name: c}\n"})

@@ -36,7 +36,7 @@ type groupResource struct {
 // split makes what one of the two documents of aggregated discovery has into groups
 // and the resources of their versions. A version that an aggregated server should
 // serve and has not answered for is stale: it is failed and in no list. The order of
-// versions is the group's own order of preference. Subresources are not kept: no one
+// versions is the group's own order of preference. Subresources are not kept: nothing
 // lists them.
 // (kubernetes/client-go:discovery/aggregated_discovery.go SplitGroupsAndResources does the
 // same for clients of every group, and its package links the types of all.)

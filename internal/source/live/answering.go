@@ -30,7 +30,7 @@ func (q *answering) note(caller, asked context.Context, err error) {
 	}
 }
 
-// notAsked returns why a list is not asked for, nil where it is.
+// notAsked returns why a list is not requested, nil if it is.
 func (s *Source) notAsked(need evidence.Need) error {
 	if s.answering.answered.Load() || s.answering.waited.Load() < maxUnanswered {
 		return nil

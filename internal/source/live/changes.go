@@ -50,9 +50,9 @@ type Changes struct {
 
 // Limits of a watch.
 const (
-	watchTime   = 20 * time.Minute // of one connection; then it is regenerated
+	watchTime   = 20 * time.Minute // of one connection; then it is opened again
 	watchYoung  = 5 * time.Minute  // of one where not everything is served yet
-	watchPause  = 3 * time.Second  // before a connection is regenerated
+	watchPause  = 3 * time.Second  // before a connection is opened again
 	watchSilent = 2 * time.Minute  // without an answer to the request
 )
 
@@ -145,7 +145,7 @@ func (c *Changes) generation(ctx context.Context, rows map[evidence.Resource]*ta
 			return err
 		})
 	}
-	_ = all.Wait() // why a connection ended is no matter: it is regenerated
+	_ = all.Wait() // why a connection ended is no matter: it is opened again
 }
 
 // table remembers of each row what it was.

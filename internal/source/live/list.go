@@ -168,7 +168,7 @@ func (s *Source) page(caller context.Context, need evidence.Need, as served, for
 }
 
 // pageOf is how many objects a page has. A rendered MachineConfig has hundreds of KiB,
-// and a cluster that no one prunes has hundreds of them.
+// and a cluster that is never pruned has hundreds of them.
 func (s *Source) pageOf(as served) int {
 	if as.Resource == evidence.MachineConfigs {
 		return min(s.opts.PageSize, 50)

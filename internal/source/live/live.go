@@ -151,8 +151,8 @@ func withoutUser(host string) string {
 	return u.String()
 }
 
-// withTimeout returns a context that ends d from now, or with the run. client-go's own
-// log lines are dropped: what they say is in the errors, too.
+// withTimeout returns a context that ends after d, or with the run. client-go's own log lines are
+// dropped: the errors repeat them.
 func (s *Source) withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	s.start.Do(func() { s.deadline = time.Now().Add(s.opts.RunTimeout) })
 	ctx = kube.WithRetryAfter(klog.NewContext(ctx, klog.Logger{}))

@@ -16,7 +16,7 @@ import (
 type probeTarget struct{ target, host string }
 
 // askMCS asks the machine config server of every control-plane node, the one
-// behind api-int and the ones behind the API's virtual addresses for the config
+// behind api-int and the ones behind the API's VIPs for the config
 // of every pool. Each question leaves one line in the log of a server.
 func (s *Source) askMCS(ctx context.Context) ([]evidence.Object, error) {
 	if !s.opts.Probes {
@@ -72,7 +72,7 @@ func because(err error, why string) error {
 }
 
 // mcsTargets finds whom to ask. The nodes must be known, for a missing answer of
-// a node would look like a node that no one asked about; api-int and the VIPs are
+// a node would look like a node that was not asked about; api-int and the VIPs are
 // asked where the Infrastructure can be read.
 func (s *Source) mcsTargets(ctx context.Context) ([]probeTarget, error) {
 	nodes, err := s.List(ctx, evidence.Nodes, "")
@@ -102,7 +102,7 @@ func (s *Source) mcsTargets(ctx context.Context) ([]probeTarget, error) {
 	return targets, nil
 }
 
-// frontTargets are api-int and the API's virtual addresses. Platforms with such
+// frontTargets are api-int and the API's VIPs. Platforms with such
 // addresses are found by the field, not by their names
 // (openshift/api:config/v1/types_infrastructure.go apiServerInternalIPs).
 func frontTargets(infra map[string]any) []probeTarget {
@@ -131,7 +131,7 @@ func frontTargets(infra map[string]any) []probeTarget {
 	return targets
 }
 
-// askHost asks one server for every pool. When no connection can be made, the
+// askHost asks one server forevery pool. When no connection can be made, the
 // other pools would end the same way at the same step; they are recorded as such
 // and not asked, so that a dead host costs one timeout.
 func (s *Source) askHost(ctx context.Context, t probeTarget, pools []string) []probe.MCSAnswer {

@@ -67,7 +67,7 @@ type podList struct {
 	taken   bool
 }
 
-// take returns the objects to the first who asks.
+// take returns the objects to the first caller.
 func (l *podList) take() ([]evidence.Object, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -217,7 +217,7 @@ func (s *Source) require(ctx context.Context, a Access) error {
 	return &evidence.Unavailable{Why: evidence.Forbidden, Detail: "missing right: " + a.String(), Supply: a.supply()}
 }
 
-// failures are what a kubelet writes into an answer of status 200 in place of a
+// failures are what a kubelet writes into an answer of status 200 instead of a
 // log (kubernetes/kubernetes:pkg/kubelet/kuberuntime/kuberuntime_container.go
 // GetContainerLogs; openshift/kubernetes:pkg/kubelet/kubelet_server_journal.go).
 var failures = [][]byte{

@@ -12,7 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
-// notSynchronised is chrony's leap status of a clock that follows no one
+// notSynchronised is chrony's leap status of a clock without a source
 // (chrony: client.c process_cmd_tracking).
 const notSynchronised = "Not synchronised"
 

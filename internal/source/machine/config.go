@@ -41,7 +41,7 @@ func (s *Source) config(ctx context.Context) (part, error) {
 	return part{c, "/etc/machine-config-daemon"}, ctx.Err()
 }
 
-// imageOnly is a pull specification, or nothing where the text is none.
+// imageOnly is a pull specification, or nothing if the text is not one.
 func imageOnly(text string) string {
 	if len(text) > 1024 || strings.ContainsAny(text, " \t\n{}\"") {
 		return ""

@@ -12,5 +12,5 @@
 //     see the types of package onhost.
 //   - What runs (units, containers, clock, names, disks) is read only where the root
 //     directory is that of the running machine. Of a copy it is unknown, and never
-//     what the machine of whoever looks says.
+//     what the machine that reads reports.
 package machine

@@ -171,7 +171,7 @@ func (s *Source) kubeconfig(name string) onhost.Kubeconfig {
 	}
 	var f kubeconfigFile
 	if err := yamlin.Unmarshal(raw, &f, 2*maxFile); err != nil {
-		k.Problem = "it is not YAML" // the parser's words may quote what stands there
+		k.Problem = "it is not YAML" // the parser's words may quote what is there
 		return k
 	}
 	k.Problem = s.fill(&k, &f)

@@ -216,7 +216,7 @@ func (s *Source) openJournal(ctx context.Context, args []string, unit string) (i
 	ctx, cancel := context.WithTimeout(ctx, journalTime)
 	runner := s.opts.Runner
 	if r, ok := runner.(inside); ok && !s.live {
-		runner, _ = inside{"/"}, r // journals of a copy are read with the program of whoever looks
+		runner, _ = inside{"/"}, r // journals of a copy are read with the program of this machine
 	}
 	out, err := runner.Start(ctx, journalctl, args...)
 	if err != nil {

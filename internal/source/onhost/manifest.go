@@ -5,7 +5,7 @@ import "github.com/rollcall-project/rollcall/internal/source/yamlin"
 // maxPod bounds a manifest as JSON.
 const maxPod = 8 << 20
 
-// Parse reads the pod of a manifest, or says that it is none.
+// Parse reads the pod of a manifest, or an error if the manifest is not a pod.
 func (m *Manifest) Parse(raw []byte) {
 	var pod struct {
 		Metadata struct {

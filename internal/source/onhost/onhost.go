@@ -222,7 +222,7 @@ type FileSystem struct {
 	Known      bool   `json:"rotationalKnown"`   // the disk could be found and asked
 	Virtual    bool   `json:"virtual,omitempty"` // a disk of a virtual machine, whose word on rotation means nothing
 	Bytes      uint64 `json:"bytes"`
-	Free       uint64 `json:"free"` // for everybody, as the kubelet counts
+	Free       uint64 `json:"free"` // foreverybody, as the kubelet counts
 	Inodes     uint64 `json:"inodes,omitempty"`
 	InodesFree uint64 `json:"inodesFree,omitempty"`
 	Error      string `json:"error,omitempty"`

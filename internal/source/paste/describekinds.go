@@ -26,7 +26,7 @@ func describedObject(b block) map[string]any {
 	return nil
 }
 
-// describedTime reads a time as describe prints it, "" where it is none.
+// describedTime reads a time as describe prints it, "" if it is not one.
 func describedTime(text string) string {
 	for _, layout := range []string{time.RFC1123Z, time.RFC3339} {
 		if t, err := time.Parse(layout, strings.TrimSpace(text)); err == nil {
@@ -321,7 +321,7 @@ func describedCustom(b block) map[string]any {
 	return content
 }
 
-// typed is a value as the API has it, nil where it is none of its type.
+// typed is a value as the API has it, nil if it is not of its type.
 func typed(text, kind string) any {
 	switch kind {
 	case "int":

@@ -4,8 +4,8 @@
 // `diagnose --from` of a text.
 //
 // Invariants:
-//   - A paste shows what stands in it and no more. Every list of objects is only a part of
-//     one, so nothing is "not there" because no one pasted it.
+//   - A paste shows what is in it and no more. Every list of objects is only a part of
+//     one, so nothing is "not there" because it was not pasted.
 //   - A row of a table is an object with the fields that the table prints. What it does not
 //     print is left out, and nothing is made up for it.
 //   - Bytes are foreign: the size, the objects and the nesting are bounded.
@@ -85,7 +85,7 @@ func (s *Source) Name() string { return s.name }
 func (s *Source) Text() []byte { return s.text }
 
 // Broken is why a file of one object is no valid YAML or JSON, nil where it is, and for
-// other texts. What stands before the damage is in the source.
+// other texts. What precedes the damage is in the source.
 func (s *Source) Broken() error { return s.broken }
 
 // Mixed reports whether the text is what a person copied together, and not the output of
@@ -153,7 +153,7 @@ func (l *log) add(n int, line []byte) {
 	l.lines[n], l.last = line, n
 }
 
-// open returns the stream with an empty line for every line of another, so that the
+// open returns the stream with an empty line forevery line of another, so that the
 // numbers of lines are those of the whole text.
 func (l *log) open(context.Context) (io.ReadCloser, error) {
 	var b bytes.Buffer
@@ -204,12 +204,12 @@ func (sp *splitter) finish() {
 	}
 }
 
-// at is the locator of what stands at a line.
+// at is the locator of what is at a line.
 func (s *Source) at(line int) evidence.Locator {
 	return evidence.Locator{Source: s.name, Path: s.name, Line: line}
 }
 
-// addUnreadable notes a part that was recognized and cannot be read.
+// addUnreadable records a part that was recognized and cannot be read.
 func (s *Source) addUnreadable(line int, what string, err error) {
 	s.bad = append(s.bad, evidence.Coverage{Need: fmt.Sprintf("%s at line %d of %s", what, line, s.name),
 		State: evidence.Missing, Reason: err.Error()})

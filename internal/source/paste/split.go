@@ -29,7 +29,7 @@ type splitter struct {
 	container string
 }
 
-// maxStreams bounds the logs of one text: no one copies those of more hosts together.
+// maxStreams bounds the logs of one text: nobody copies those of more hosts together.
 const maxStreams = 200
 
 // maxLines bounds the lines of a text that are looked at one by one.
@@ -143,7 +143,7 @@ func (sp *splitter) journal() bool {
 
 var installerLine = regexp.MustCompile(`^(?:time="[^"]{10,40}" )?level=(?:debug|info|warning|error|fatal) msg=`)
 
-// installer takes a line of openshift-install as it stands in its log or on its terminal.
+// installer takes a line of openshift-install as it is in its log or on its terminal.
 func (sp *splitter) installer() bool {
 	logged := sp.operators.Take(sp.at+1, string(sp.lines[sp.at]))
 	if !installerLine.Match(sp.lines[sp.at]) {

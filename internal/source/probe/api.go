@@ -15,7 +15,7 @@ import (
 // of them (openshift/installer:pkg/asset/manifests, Infrastructure.status.apiServerURL).
 const APIPort = 6443
 
-// The targets of the API's checks in addition to TargetNode, TargetAPIInt and TargetVIP.
+// The targets of the API's checks besides TargetNode, TargetAPIInt and TargetVIP.
 const (
 	TargetAPI    = "api"    // the server of the kubeconfig, or of the archive's Infrastructure
 	TargetClient = "client" // the same, asked with the kubeconfig's credentials over a verified connection

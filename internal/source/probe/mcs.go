@@ -61,7 +61,7 @@ type Stage string
 const (
 	StageNone      Stage = ""          // not even a connection
 	StageConnected Stage = "connected" // TCP
-	StageTLS       Stage = "tls"       // the server showed a certificate and the session stands
+	StageTLS       Stage = "tls"       // the server showed a certificate and the session is established
 	StageAnswered  Stage = "answered"  // an HTTP status came back
 )
 
@@ -111,7 +111,7 @@ func (a MCSAnswer) Question() string {
 }
 
 // Object returns the answer as an object. Its content has the fields of
-// MCSAnswer in addition to apiVersion, kind and metadata, so evidence.Decode[MCSAnswer]
+// MCSAnswer besides apiVersion, kind and metadata, so evidence.Decode[MCSAnswer]
 // is the way back.
 func (a MCSAnswer) Object() (evidence.Object, error) {
 	return object(a, evidence.MCSProbes, "MCSAnswer", a.Name(), a.Question(), a.At)

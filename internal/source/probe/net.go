@@ -17,7 +17,7 @@ type NetKind string
 
 // The questions.
 const (
-	NetVantage  NetKind = "vantage"  // where the machine that asks stands: its networks
+	NetVantage  NetKind = "vantage"  // the networks of the machine that asks
 	NetName     NetKind = "name"     // addresses of a name
 	NetReverse  NetKind = "reverse"  // names of an address
 	NetPort     NetKind = "port"     // who listens on a port, with its certificate
@@ -98,7 +98,7 @@ const (
 	NeighborSilent   = "silent"
 )
 
-// Inside reports whether the machine of a NetVantage answer stands in the network of an
+// Inside reports whether the machine of a NetVantage answer is in the network of an
 // address.
 func (a NetAnswer) Inside(ip netip.Addr) bool {
 	for _, n := range a.Networks {

@@ -229,7 +229,7 @@ func takeConfig(t *taker, o evidence.Object) {
 	t.fields("mc/"+o.Name, o, "metadata.generation", "metadata.uid")
 }
 
-// takeCertificates: ControllerConfig has the ends of the cluster's certificate authorities
+// takeCertificates: ControllerConfig has the ends of the cluster's CA certificates
 // (openshift/api: machineconfiguration/v1 ControllerCertificate).
 func takeCertificates(t *taker, o evidence.Object) {
 	list, _ := evidence.Field(o.Content, "status", "controllerCertificates").([]any)

@@ -75,7 +75,7 @@ func must(t *testing.T, a *Approver) time.Duration {
 	return again
 }
 
-// value is that of a metric with these label values, 0 where there is none.
+// value is that of a metric with these label values, 0 if there is none.
 func value(t *testing.T, m *Metrics, name string, labels ...string) float64 {
 	t.Helper()
 	families, err := m.Registry.Gather()

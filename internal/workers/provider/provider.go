@@ -19,7 +19,7 @@ type Provider interface {
 	// Create makes the machine with its user-data, or returns the one that this run made
 	// before. Something else instead is an error, and stays as it is.
 	Create(ctx context.Context, o Order, userData []byte) (Machine, error)
-	// Find returns the machine that this run made; ErrNone where there is none.
+	// Find returns the machine that this run made; ErrNone if there is none.
 	Find(ctx context.Context, o Order) (Machine, error)
 	// Clean removes the user-data from where Create put it, as far as the machine does not
 	// need it. That nothing is there is no error.

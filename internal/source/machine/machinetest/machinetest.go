@@ -39,7 +39,7 @@ type Machine struct {
 	Root     string
 	Commands Commands
 	Key      []byte // the kubelet's private key, PEM
-	CA       []byte // the authority of the API, PEM
+	CA       []byte // the CA of the API, PEM
 	t        testing.TB
 	caKey    *ecdsa.PrivateKey
 	caCert   *x509.Certificate
