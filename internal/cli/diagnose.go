@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/session"
+	watch "github.com/rollcall-project/rollcall/internal/watch/command"
 )
 
 func (a *app) diagnoseCommand() *cobra.Command {
@@ -52,7 +53,7 @@ work, 2 a fault at or above --fail-on, 3 undecided.`,
 			}
 			defer func() { err = errors.Join(err, r.Close()) }()
 			q := cmdutil.Question{Subject: subject, Changed: func(ctx context.Context, d *diagnosis.Diagnosis) (*answer.Changed, error) {
-				return a.addBaseline(ctx, r, d)
+				return watch.AddBaseline(ctx, a.App, r, d, a.baseline)
 			}}
 			return a.Answer(cmd.Context(), r, cmdutil.FormatOf(cmd), q)
 		},

@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"sigs.k8s.io/yaml"
 
+	"github.com/rollcall-project/rollcall/internal/cli/clitest"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 )
 
@@ -28,15 +29,15 @@ import (
 //	edit FILE OLD NEW      replace the first OLD in a file
 //	writes [TEXT]          the writes so far are TEXT; without one, none but the copy of the journal
 func fixCommands(clusters *sync.Map) map[string]func(*testscript.TestScript, bool, []string) {
-	of := func(ts *testscript.TestScript) *fixCluster {
+	of := func(ts *testscript.TestScript) *clitest.Cluster {
 		c, ok := clusters.Load(ts)
 		if !ok {
 			ts.Fatalf("there is no cluster")
 		}
-		return c.(*fixCluster)
+		return c.(*clitest.Cluster)
 	}
-	changes := func(ts *testscript.TestScript, file string) []change {
-		var list []change
+	changes := func(ts *testscript.TestScript, file string) []clitest.Change {
+		var list []clitest.Change
 		ts.Check(yaml.UnmarshalStrict([]byte(ts.ReadFile(file)), &list))
 		return list
 	}
@@ -44,21 +45,21 @@ func fixCommands(clusters *sync.Map) map[string]func(*testscript.TestScript, boo
 		"cluster": func(ts *testscript.TestScript, _ bool, args []string) {
 			c := startFixCluster(ts)
 			for _, file := range args {
-				ts.Check(c.happen(changes(ts, file)))
+				ts.Check(c.Happen(changes(ts, file)))
 			}
 			clusters.Store(ts, c)
 		},
 		"then": func(ts *testscript.TestScript, _ bool, args []string) {
 			c := of(ts)
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.after[args[0]] = changes(ts, args[1])
+			c.Mu.Lock()
+			defer c.Mu.Unlock()
+			c.After[args[0]] = changes(ts, args[1])
 		},
 		"change": func(ts *testscript.TestScript, _ bool, args []string) {
 			c := of(ts)
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			ts.Check(c.happen(changes(ts, args[0])))
+			c.Mu.Lock()
+			defer c.Mu.Unlock()
+			ts.Check(c.Happen(changes(ts, args[0])))
 		},
 		"fix": runFix,
 		"edit": func(ts *testscript.TestScript, _ bool, args []string) {
@@ -71,9 +72,9 @@ func fixCommands(clusters *sync.Map) map[string]func(*testscript.TestScript, boo
 		},
 		"writes": func(ts *testscript.TestScript, _ bool, args []string) {
 			c := of(ts)
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			have := slices.DeleteFunc(slices.Clone(c.written), func(s string) bool { return strings.Contains(s, " configmaps/") })
+			c.Mu.Lock()
+			defer c.Mu.Unlock()
+			have := slices.DeleteFunc(slices.Clone(c.Written), func(s string) bool { return strings.Contains(s, " configmaps/") })
 			if want := strings.Join(args, " "); strings.Join(have, ", ") != want {
 				ts.Fatalf("written: %v, want %q", have, want)
 			}
@@ -82,21 +83,16 @@ func fixCommands(clusters *sync.Map) map[string]func(*testscript.TestScript, boo
 }
 
 // startFixCluster starts a cluster with its kubeconfig; what was there of another goes.
-func startFixCluster(ts *testscript.TestScript) *fixCluster {
-	c, err := newFixCluster()
+func startFixCluster(ts *testscript.TestScript) *clitest.Cluster {
+	c, err := clitest.NewCluster()
 	ts.Check(err)
 	srv := httptest.NewServer(c)
 	ts.Defer(srv.Close)
-	ts.Check(writeKubeconfig(ts.MkAbs("kubeconfig"), srv.URL))
+	ts.Check(clitest.WriteKubeconfig(ts.MkAbs("kubeconfig"), srv.URL))
 	for _, old := range []string{"state", "plan.yaml", "plan.json"} {
 		ts.Check(os.RemoveAll(ts.MkAbs(old)))
 	}
 	return c
-}
-
-func writeKubeconfig(path, url string) error {
-	return os.WriteFile(path, []byte("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: '"+url+"'}}]\n"+
-		"contexts: [{name: x, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {}}]\ncurrent-context: x\n"), 0o600)
 }
 
 // oneRun lets one program run at a time: client-go's logger belongs to the process.
@@ -130,7 +126,7 @@ func runFix(ts *testscript.TestScript, _ bool, args []string) {
 	oneRun.Lock()
 	defer oneRun.Unlock()
 	code := Main(context.Background(), words, cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs,
-		Getenv: func(name string) string { return env[name] }, Clock: func() time.Time { return fixNow }})
+		Getenv: func(name string) string { return env[name] }, Clock: func() time.Time { return clitest.Now }})
 	_, err = ts.Stdout().Write(out.Bytes())
 	ts.Check(err)
 	_, err = ts.Stderr().Write(errs.Bytes())

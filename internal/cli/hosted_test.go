@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/cli/clitest"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/fixture"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -76,13 +77,13 @@ func (a *archiveAPI) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	if answer == nil {
 		w.WriteHeader(http.StatusNotFound)
-		answer = object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}
+		answer = clitest.Object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}
 	}
 	_ = json.NewEncoder(w).Encode(answer) // a client that went away is part of the tests
 }
 
 // review answers whether a right is there.
-func (a *archiveAPI) review(q *http.Request) object {
+func (a *archiveAPI) review(q *http.Request) clitest.Object {
 	var body struct {
 		Spec struct {
 			ResourceAttributes struct{ Verb, Resource, Subresource, Namespace, Name string }
@@ -93,14 +94,14 @@ func (a *archiveAPI) review(q *http.Request) object {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked = append(a.asked, strings.Join([]string{r.Verb, r.Resource, r.Subresource, r.Namespace, r.Name}, " "))
-	return object{"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "status": object{"allowed": r.Resource != a.denied}}
+	return clitest.Object{"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "status": clitest.Object{"allowed": r.Resource != a.denied}}
 }
 
-func (a *archiveAPI) answer(q *http.Request) object {
+func (a *archiveAPI) answer(q *http.Request) clitest.Object {
 	if q.URL.Path == "/api" {
-		return object{"kind": "APIVersions", "versions": []string{"v1"}}
+		return clitest.Object{"kind": "APIVersions", "versions": []string{"v1"}}
 	}
-	groups := []object{}
+	groups := []clitest.Object{}
 	for _, k := range servedKinds {
 		base, version := "/api/v1", k.version
 		if k.group != "" {
@@ -109,8 +110,8 @@ func (a *archiveAPI) answer(q *http.Request) object {
 		if k.group != "" && !a.only(k.group) {
 			continue
 		}
-		v := object{"groupVersion": version, "version": k.version}
-		groups = append(groups, object{"name": k.group, "versions": []object{v}, "preferredVersion": v})
+		v := clitest.Object{"groupVersion": version, "version": k.version}
+		groups = append(groups, clitest.Object{"name": k.group, "versions": []clitest.Object{v}, "preferredVersion": v})
 		switch {
 		case q.URL.Path == base:
 			return a.resources(version, k.group)
@@ -124,34 +125,34 @@ func (a *archiveAPI) answer(q *http.Request) object {
 		}
 	}
 	if q.URL.Path == "/apis" {
-		return object{"kind": "APIGroupList", "apiVersion": "v1", "groups": slices.CompactFunc(named(groups), func(x, y object) bool { return x["name"] == y["name"] })}
+		return clitest.Object{"kind": "APIGroupList", "apiVersion": "v1", "groups": slices.CompactFunc(named(groups), func(x, y clitest.Object) bool { return x["name"] == y["name"] })}
 	}
 	return nil
 }
 
 // named leaves out the core group, which has no name.
-func named(groups []object) []object {
-	return slices.DeleteFunc(groups, func(g object) bool { return g["name"] == "" })
+func named(groups []clitest.Object) []clitest.Object {
+	return slices.DeleteFunc(groups, func(g clitest.Object) bool { return g["name"] == "" })
 }
 
-func (a *archiveAPI) resources(version, group string) object {
-	list := []object{}
+func (a *archiveAPI) resources(version, group string) clitest.Object {
+	list := []clitest.Object{}
 	for _, k := range servedKinds {
 		if k.group == group {
-			list = append(list, object{"name": k.resource, "kind": k.kind, "namespaced": k.namespaced, "verbs": []string{"list", "get"}})
+			list = append(list, clitest.Object{"name": k.resource, "kind": k.kind, "namespaced": k.namespaced, "verbs": []string{"list", "get"}})
 		}
 	}
-	return object{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": version, "resources": list}
+	return clitest.Object{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": version, "resources": list}
 }
 
 // one is the answer to a GET of one object of a namespace, nil where there is none.
-func (a *archiveAPI) one(q *http.Request, r evidence.Resource, version, kind string) object {
+func (a *archiveAPI) one(q *http.Request, r evidence.Resource, version, kind string) clitest.Object {
 	parts := strings.Split(q.URL.Path, "/")
 	name, ns := parts[len(parts)-1], parts[len(parts)-3]
 	list, _ := a.from.List(q.Context(), r, ns) // what the archive lacks this cluster does not have
 	for _, o := range list {
 		if o.Name == name {
-			content := object{"kind": kind, "apiVersion": version}
+			content := clitest.Object{"kind": kind, "apiVersion": version}
 			maps.Copy(content, o.Content)
 			return content
 		}
@@ -159,12 +160,12 @@ func (a *archiveAPI) one(q *http.Request, r evidence.Resource, version, kind str
 	return nil
 }
 
-func (a *archiveAPI) list(q *http.Request, r evidence.Resource, ns, version, kind string) object {
+func (a *archiveAPI) list(q *http.Request, r evidence.Resource, ns, version, kind string) clitest.Object {
 	list, _ := a.from.List(q.Context(), r, ns) // what the archive lacks this cluster does not have
-	items := []object{}
+	items := []clitest.Object{}
 	metadata := strings.Contains(q.Header.Get("Accept"), "PartialObjectMetadataList")
 	for _, o := range list {
-		content := object{"kind": kind, "apiVersion": version}
+		content := clitest.Object{"kind": kind, "apiVersion": version}
 		for k, v := range o.Content {
 			if !metadata || k == "metadata" {
 				content[k] = v
@@ -176,9 +177,9 @@ func (a *archiveAPI) list(q *http.Request, r evidence.Resource, ns, version, kin
 		items = append(items, content)
 	}
 	if metadata {
-		return object{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": object{}, "items": items}
+		return clitest.Object{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": clitest.Object{}, "items": items}
 	}
-	return object{"kind": kind + "List", "apiVersion": version, "metadata": object{}, "items": items}
+	return clitest.Object{"kind": kind + "List", "apiVersion": version, "metadata": clitest.Object{}, "items": items}
 }
 
 // pair are the APIs of a management cluster and of its hosted cluster.
@@ -219,7 +220,7 @@ func pairOf(t *testing.T, base, name string) *pair {
 		config := fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"+
 			"clusters: [{name: c, cluster: {server: '%s', certificate-authority-data: %s}}]\nusers: [{name: u, user: %s}]\n",
 			p.server.URL, base64.StdEncoding.EncodeToString(ca), p.user)
-		_ = json.NewEncoder(w).Encode(object{"kind": "Secret", "apiVersion": "v1", "data": object{"kubeconfig": []byte(config)}})
+		_ = json.NewEncoder(w).Encode(clitest.Object{"kind": "Secret", "apiVersion": "v1", "data": clitest.Object{"kubeconfig": []byte(config)}})
 	}
 	front := httptest.NewTLSServer(p.management)
 	t.Cleanup(front.Close)
@@ -287,7 +288,7 @@ func TestHosted(t *testing.T) {
 func TestHostedNotReadable(t *testing.T) {
 	denied := func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
-		_ = json.NewEncoder(w).Encode(object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "secrets is forbidden"})
+		_ = json.NewEncoder(w).Encode(clitest.Object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403, "message": "secrets is forbidden"})
 	}
 	tests := map[string]struct {
 		change func(*pair)
@@ -308,7 +309,7 @@ func TestHostedNotReadable(t *testing.T) {
 		"reads a file": {func(p *pair) { p.user = "{tokenFile: /etc/passwd}" }, nil, cmdutil.ExitUndecided, "it names files of this machine"},
 		"no kubeconfig": {func(p *pair) {
 			p.management.secret = func(w http.ResponseWriter, _ *http.Request) {
-				_ = json.NewEncoder(w).Encode(object{"kind": "Secret", "apiVersion": "v1", "data": object{"kubeconfig": []byte("{]")}})
+				_ = json.NewEncoder(w).Encode(clitest.Object{"kind": "Secret", "apiVersion": "v1", "data": clitest.Object{"kubeconfig": []byte("{]")}})
 			}
 		}, nil, cmdutil.ExitUndecided, "cannot be read as a kubeconfig"},
 	}

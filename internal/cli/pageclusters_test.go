@@ -22,6 +22,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/cli/clitest"
 )
 
 // The tokens that the cluster of the pages knows.
@@ -41,7 +43,7 @@ func (u users) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	refuse := func(code int, reason, message string) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
-		_ = json.NewEncoder(w).Encode(object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "code": code, "message": message})
+		_ = json.NewEncoder(w).Encode(clitest.Object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "code": code, "message": message})
 	}
 	switch q.URL.Path {
 	case "/readyz", "/livez":
@@ -66,10 +68,10 @@ func (u users) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		err := json.Unmarshal(body, &review)
 		allowed := err == nil && !slices.Contains(notForViewers, review.Spec.ResourceAttributes.Resource)
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(object{"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "status": object{"allowed": allowed}})
+		_ = json.NewEncoder(w).Encode(clitest.Object{"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "status": clitest.Object{"allowed": allowed}})
 		return
-	case token == viewerToken && slices.Contains(notForViewers, parseAPIPath(q.URL.Path).resource):
-		resource := parseAPIPath(q.URL.Path).resource
+	case token == viewerToken && slices.Contains(notForViewers, clitest.ParseAPIPath(q.URL.Path).Resource):
+		resource := clitest.ParseAPIPath(q.URL.Path).Resource
 		refuse(http.StatusForbidden, "Forbidden", fmt.Sprintf("%s is forbidden: User \"viewer\" cannot list resource %q", resource, resource))
 		return
 	}
@@ -86,7 +88,7 @@ func (u users) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 //	refused         a port where nothing listens
 func writeClusters(t *testing.T, dir string) {
 	t.Helper()
-	cluster, err := newFixCluster()
+	cluster, err := clitest.NewCluster()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +102,7 @@ func writeClusters(t *testing.T, dir string) {
 	}
 	api := start(users{cluster})
 	slow := start(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if parseAPIPath(q.URL.Path).resource == "events" {
+		if clitest.ParseAPIPath(q.URL.Path).Resource == "events" {
 			select {
 			case <-q.Context().Done():
 			case <-time.After(30 * time.Second):
@@ -135,7 +137,7 @@ func writeClusters(t *testing.T, dir string) {
 // certificates makes a CA and a serving certificate of it, as an API server has them.
 func certificates(t *testing.T) (ca []byte, serving tls.Certificate) {
 	t.Helper()
-	from, to := fixNow.Add(-24*time.Hour), fixNow.AddDate(100, 0, 0)
+	from, to := clitest.Now.Add(-24*time.Hour), clitest.Now.AddDate(100, 0, 0)
 	if now := time.Now().Add(-time.Hour); now.Before(from) {
 		from = now
 	}

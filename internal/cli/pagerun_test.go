@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/rollcall-project/rollcall/internal/cli/clitest"
 	"github.com/rollcall-project/rollcall/internal/tools/sample"
 )
 
@@ -67,7 +68,7 @@ func runBlock(t *testing.T, dir string, commands []pageCommand) []string {
 	}
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "KUBECONFIG=", "LC_ALL=C.UTF-8", "TZ=UTC", testClock+"="+fixNow.Format("2006-01-02T15:04:05Z07:00"), testWidth+"=80")
+	cmd.Env = append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "KUBECONFIG=", "LC_ALL=C.UTF-8", "TZ=UTC", testClock+"="+clitest.Now.Format("2006-01-02T15:04:05Z07:00"), testWidth+"=80")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
@@ -189,7 +190,7 @@ func pageDir(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for _, f := range ar.Files { // the time of a file is the time of what it holds
-		if err := os.Chtimes(filepath.Join(dir, f.Name), fixNow, fixNow); err != nil {
+		if err := os.Chtimes(filepath.Join(dir, f.Name), clitest.Now, clitest.Now); err != nil {
 			t.Fatal(err)
 		}
 	}

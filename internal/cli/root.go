@@ -2,6 +2,11 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
+
+	preflight "github.com/rollcall-project/rollcall/internal/preflight/command"
+	repair "github.com/rollcall-project/rollcall/internal/repair/command"
+	watch "github.com/rollcall-project/rollcall/internal/watch/command"
+	workers "github.com/rollcall-project/rollcall/internal/workers/command"
 )
 
 // The groups of commands in the help.
@@ -40,8 +45,8 @@ func (a *app) rootCommand() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add(groupLook, a.diagnoseCommand(), a.watchCommand(), a.scanCommand(), a.demoCommand(), a.collectCommand(), a.preflightCommand(), a.baselineCommand(), a.canICommand())
-	add(groupRepair, a.fixCommand(), a.csrCommand(), a.workerCommand())
+	add(groupLook, a.diagnoseCommand(), watch.Command(a.App), a.scanCommand(), a.demoCommand(), a.collectCommand(), preflight.Command(a.App), watch.Baseline(a.App), a.canICommand())
+	add(groupRepair, repair.Command(a.App), workers.Requests(a.App), workers.Command(a.App))
 	add(groupKnow, a.explainCommand(), a.listCommand(), a.lintCommand(), a.testCommand())
 	add(groupOther, a.labCommand(), a.versionCommand())
 	root.AddCommand(a.gatherCommand())

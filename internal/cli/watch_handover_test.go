@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/cli/clitest"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
@@ -23,26 +24,26 @@ import (
 // API to the end: what the rendezvous host says, then the API in addition to it, then the API alone.
 func TestWatchHandOver(t *testing.T) {
 	t.Parallel() // it waits for checks of the network path
-	c, err := newFixCluster()
+	c, err := clitest.NewCluster()
 	if err != nil {
 		t.Fatal(err)
 	}
-	late := map[string]object{} // the last host joins at the end
-	for key, o := range c.objects {
+	late := map[string]clitest.Object{} // the last host joins at the end
+	for key, o := range c.Objects {
 		ref, _ := evidence.Field(o, "status", "nodeRef", "name").(string)
 		if key == "nodes//w0" || strings.HasPrefix(key, "machines/") && ref == "w0" {
-			late[key] = clone(o)
+			late[key] = clitest.Clone(o)
 		}
 	}
 	for key := range late {
-		delete(c.objects, key)
+		delete(c.Objects, key)
 		if strings.HasPrefix(key, "machines/") {
-			linked := clone(late[key])
-			delete(linked["status"].(object), "nodeRef")
-			c.objects[key] = linked
+			linked := clitest.Clone(late[key])
+			delete(linked["status"].(clitest.Object), "nodeRef")
+			c.Objects[key] = linked
 		}
 	}
-	c.down = true
+	c.Down = true
 	api := httptest.NewServer(c)
 	defer api.Close()
 	rendezvous := &rendezvousHost{}
@@ -53,7 +54,7 @@ func TestWatchHandOver(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "auth"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := writeKubeconfig(filepath.Join(dir, "auth", "kubeconfig"), api.URL); err != nil {
+	if err := clitest.WriteKubeconfig(filepath.Join(dir, "auth", "kubeconfig"), api.URL); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, ".openshift_install_state.json"), []byte(handOverState), 0o600); err != nil {
@@ -61,7 +62,7 @@ func TestWatchHandOver(t *testing.T) {
 	}
 	began := time.Now()
 	out := &lockedBuffer{}
-	in := cmdutil.IO{In: strings.NewReader(""), Out: out, Err: io.Discard, Getenv: func(string) string { return "" }, Clock: func() time.Time { return fixNow.Add(time.Since(began)) }}
+	in := cmdutil.IO{In: strings.NewReader(""), Out: out, Err: io.Discard, Getenv: func(string) string { return "" }, Clock: func() time.Time { return clitest.Now.Add(time.Since(began)) }}
 	ended := make(chan cmdutil.ExitCode, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -72,12 +73,12 @@ func TestWatchHandOver(t *testing.T) {
 	out.wait(t, "0 of 5 expected hosts joined")
 	rendezvous.set("installing-in-progress", "Writing image to disk")
 	time.Sleep(3 * time.Second)
-	c.change(func() { c.down = false })
+	change(c, func() { c.Down = false })
 	out.wait(t, "m0, m1, m2, w1: imaged -> joined")
 	rendezvous.stop()
-	c.change(func() {
+	change(c, func() {
 		for key, o := range late {
-			c.put(strings.Split(key, "/")[0], o)
+			c.Put(strings.Split(key, "/")[0], o)
 		}
 	})
 	select {
@@ -104,9 +105,9 @@ func TestWatchHandOver(t *testing.T) {
 	}
 }
 
-func (c *fixCluster) change(f func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func change(c *clitest.Cluster, f func()) {
+	c.Mu.Lock()
+	defer c.Mu.Unlock()
 	f()
 }
 
@@ -149,22 +150,22 @@ func (r *rendezvousHost) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if status == "" {
 		status = "known"
 	}
-	var hosts []object
+	var hosts []clitest.Object
 	for i, name := range []string{"m0", "m1", "m2", "w0", "w1"} {
 		mac := fmt.Sprintf("52:54:00:aa:00:%02d", i)
 		role := "master"
 		if i > 2 {
 			role = "worker"
 		}
-		hosts = append(hosts, object{"id": fmt.Sprintf("h%d", i), "requested_hostname": name, "role": role, "status": status, "created_at": "2026-03-01T11:50:00Z",
-			"status_updated_at": "2026-03-01T12:00:00Z", "progress": object{"current_stage": r.stage, "stage_started_at": "2026-03-01T12:00:00Z"},
+		hosts = append(hosts, clitest.Object{"id": fmt.Sprintf("h%d", i), "requested_hostname": name, "role": role, "status": status, "created_at": "2026-03-01T11:50:00Z",
+			"status_updated_at": "2026-03-01T12:00:00Z", "progress": clitest.Object{"current_stage": r.stage, "stage_started_at": "2026-03-01T12:00:00Z"},
 			"inventory": `{"hostname":"` + name + `","interfaces":[{"mac_address":"` + mac + `"}]}`})
 	}
-	cluster := object{"id": "948b8ba9-798f-4310-bb08-67a6b56ebdcc", "name": "lark", "openshift_version": "4.20.6", "status": "installing", "hosts": hosts, "status_updated_at": "2026-03-01T12:00:00Z"}
-	var answer any = object{}
+	cluster := clitest.Object{"id": "948b8ba9-798f-4310-bb08-67a6b56ebdcc", "name": "lark", "openshift_version": "4.20.6", "status": "installing", "hosts": hosts, "status_updated_at": "2026-03-01T12:00:00Z"}
+	var answer any = clitest.Object{}
 	switch {
 	case q.URL.Path == "/api/assisted-install/v2/clusters":
-		answer = []object{cluster}
+		answer = []clitest.Object{cluster}
 	case strings.HasPrefix(q.URL.Path, "/api/assisted-install/v2/clusters/"):
 		answer = cluster
 	}

@@ -10,9 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/cli/clitest"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 	"github.com/rollcall-project/rollcall/internal/watch/smoke"
 )
 
@@ -33,15 +32,15 @@ func TestSmokePod(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			c, err := newFixCluster()
+			c, err := clitest.NewCluster()
 			if err != nil {
 				t.Fatal(err)
 			}
 			if !tt.without {
-				c.put("daemonsets", object{"kind": "DaemonSet", "apiVersion": "apps/v1", "metadata": object{"name": "network-check-target", "namespace": smoke.Namespace},
-					"spec": object{"template": object{"spec": object{"containers": []any{object{"image": "quay.io/release@sha256:1"}}}}}})
+				c.Put("daemonsets", clitest.Object{"kind": "DaemonSet", "apiVersion": "apps/v1", "metadata": clitest.Object{"name": "network-check-target", "namespace": smoke.Namespace},
+					"spec": clitest.Object{"template": clitest.Object{"spec": clitest.Object{"containers": []any{clitest.Object{"image": "quay.io/release@sha256:1"}}}}}})
 			}
-			c.answers = func(w http.ResponseWriter, pod string) {
+			c.Answers = func(w http.ResponseWriter, pod string) {
 				if !strings.HasSuffix(pod, ":8080") || tt.answer == "" {
 					http.Error(w, "error trying to reach service: dial tcp 10.131.0.9:8080: i/o timeout", http.StatusServiceUnavailable)
 					return
@@ -51,19 +50,19 @@ func TestSmokePod(t *testing.T) {
 			srv := httptest.NewServer(runningPods{c})
 			t.Cleanup(srv.Close)
 			path := filepath.Join(t.TempDir(), "kubeconfig")
-			if err := writeKubeconfig(path, srv.URL); err != nil {
+			if err := clitest.WriteKubeconfig(path, srv.URL); err != nil {
 				t.Fatal(err)
 			}
 			var out, errs bytes.Buffer
-			in := cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }, Clock: func() time.Time { return fixNow }}
+			in := cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }, Clock: func() time.Time { return clitest.Now }}
 			code := Main(t.Context(), []string{"rollcall", "watch", "node/w0", "--smoke-pod", "--kubeconfig", path, "--timeout", "60s", "--stable-for", "1s", "--smoke-timeout", "3s"}, in)
 			if code != tt.code || !strings.Contains(out.String(), tt.says) {
 				t.Errorf("code %d, want %d with %q\n%s%s", code, tt.code, tt.says, out.String(), errs.String())
 			}
-			if len(c.written) != tt.written {
-				t.Errorf("written: %q", c.written)
+			if len(c.Written) != tt.written {
+				t.Errorf("written: %q", c.Written)
 			}
-			for key := range c.objects {
+			for key := range c.Objects {
 				if strings.Contains(key, "rollcall-smoke") {
 					t.Errorf("left: %s", key)
 				}
@@ -73,41 +72,16 @@ func TestSmokePod(t *testing.T) {
 }
 
 // runningPods is the cluster with a kubelet that runs each new pod.
-type runningPods struct{ *fixCluster }
+type runningPods struct{ *clitest.Cluster }
 
 func (c runningPods) ServeHTTP(w http.ResponseWriter, q *http.Request) {
-	c.mu.Lock()
-	for key, o := range c.objects {
+	c.Mu.Lock()
+	for key, o := range c.Objects {
 		if strings.Contains(key, "rollcall-smoke") {
-			status := object{"phase": "Running", "containerStatuses": []any{object{"state": object{"running": object{}}}}}
+			status := clitest.Object{"phase": "Running", "containerStatuses": []any{clitest.Object{"state": clitest.Object{"running": clitest.Object{}}}}}
 			o["status"] = status
 		}
 	}
-	c.mu.Unlock()
-	c.fixCluster.ServeHTTP(w, q)
-}
-
-func TestJudgeSmoke(t *testing.T) {
-	ok := smoke.Result{Node: "a", Outcome: fault.Present}
-	no := smoke.Result{Node: "b", Outcome: fault.Absent, Reason: "it did not answer"}
-	open := smoke.Result{Node: "c", Outcome: fault.Unknown, Reason: "no right"}
-	left := smoke.Result{Node: "d", Outcome: fault.Present, Left: "ns/pod (conflict)"}
-	for _, tt := range []struct {
-		list []smoke.Result
-		want fault.Outcome
-		says string
-	}{
-		{nil, fault.Unknown, "no host was tried"},
-		{[]smoke.Result{ok}, fault.Present, ""},
-		{[]smoke.Result{ok, open}, fault.Unknown, "c: no right"},
-		{[]smoke.Result{open, no}, fault.Absent, "b: it did not answer"},
-		{[]smoke.Result{no, no, no, no}, fault.Absent, "and 1 more"},
-		{[]smoke.Result{left}, fault.Present, "not deleted, delete by hand: ns/pod"},
-	} {
-		var i after.Indicator
-		judgeSmoke(&i, tt.list)
-		if i.Outcome != tt.want || !strings.Contains(i.Reason, tt.says) {
-			t.Errorf("%v: %s %q, want %s %q", tt.list, i.Outcome, i.Reason, tt.want, tt.says)
-		}
-	}
+	c.Mu.Unlock()
+	c.Cluster.ServeHTTP(w, q)
 }

@@ -9,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/cli/clitest"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
-	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/workers"
 )
 
 // newGuests are a management cluster and a hosted one of platform None, whose ignition
@@ -30,7 +29,7 @@ func newGuests(t *testing.T, change func(userData string) string) *pair {
 		o := p.management.one(q, evidence.Secrets, "v1", "Secret")
 		if o == nil {
 			w.WriteHeader(http.StatusNotFound)
-			_ = json.NewEncoder(w).Encode(object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404})
+			_ = json.NewEncoder(w).Encode(clitest.Object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404})
 			return
 		}
 		if data, _ := o["data"].(map[string]any); data["value"] != nil {
@@ -102,7 +101,7 @@ func TestWorkerPlanUnread(t *testing.T) {
 		if strings.HasSuffix(q.URL.Path, "/nodes") {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusForbidden)
-			_ = json.NewEncoder(w).Encode(object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403})
+			_ = json.NewEncoder(w).Encode(clitest.Object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Forbidden", "code": 403})
 			return
 		}
 		whole.ServeHTTP(w, q)
@@ -110,17 +109,6 @@ func TestWorkerPlanUnread(t *testing.T) {
 	out, errs, code := p.run(t, "worker", "create", "--hosted", "guests/edge.one", "--host", "vm-8=192.0.2.8", "--plan")
 	if all := strings.Join(strings.Fields(out), " "); code != cmdutil.ExitOK || !strings.Contains(all, "not checked whether a Node has one of the names") {
 		t.Errorf("%d\n%s%s", code, out, errs)
-	}
-}
-
-// TestWorkerPlanFirst: before the first worker there is no Node, which is no gap.
-func TestWorkerPlanFirst(t *testing.T) {
-	d := &diagnosis.Diagnosis{}
-	for state, want := range map[evidence.State]int{evidence.Read: 0, evidence.Empty: 0, evidence.Partial: 1, evidence.Missing: 1} {
-		d.Coverage = []evidence.Coverage{{Need: evidence.Objects(evidence.Nodes, "").String(), State: state}}
-		if got := nodeChecks(d, workers.Plan{}); len(got) != want {
-			t.Errorf("%s: %+v", state, got)
-		}
 	}
 }
 

@@ -2,16 +2,11 @@ package cli
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
-	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
@@ -71,12 +66,4 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 		return &session.UsageError{Err: err}
 	}
 	return session.Usagef("unknown flag: --%s%s", name, suggest.DidYouMean("--"+name, names))
-}
-
-// nothingToPlan explains why there is no plan for a root, where its remedies say more.
-func nothingToPlan(err error, root diagnosis.Case, name string) error {
-	if !errors.Is(err, repair.ErrNothingToDo) || repair.Open(err) || slices.ContainsFunc(root.Remedies, func(r fault.Advice) bool { return r.Fix }) {
-		return err
-	}
-	return fmt.Errorf("no plan for %s (%s): `%s fix` cannot repair it; `%s diagnose` lists what to do by hand", root.Fault, root.Title, name, name)
 }

@@ -185,3 +185,8 @@ func (c *check) noFault() (Indicator, error) {
 	}
 	return present(), nil
 }
+
+// StableFor is how long operators are at rest in a stable cluster. openshift/oc waits for as
+// long (pkg/cli/admin/waitforstable: --minimum-stable-period): a cluster that seemed to be
+// stable was not 11 s later (openshift/oc pull request 1455).
+const StableFor = 5 * time.Minute

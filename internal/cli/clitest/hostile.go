@@ -1,0 +1,34 @@
+package clitest
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+type Object = map[string]any
+
+// hostile is text that moves the cursor, sets the window's title, begins a line of
+// its own and turns the reading direction.
+const Hostile = "control0\n\x1b[2K\x1b[1Acsr-real\t1m\tclient\tcontrol0\tpending\tyes\tok\u202e\x1b]0;pwn\x07\u009b31m"
+
+// harmless fails where output could do more than be read, or holds a forged line.
+func Harmless(t *testing.T, what, text string) {
+	t.Helper()
+	for _, r := range text {
+		if r < ' ' && r != '\n' || r >= 0x7f && r <= 0x9f || r == '\u202e' {
+			t.Errorf("%s prints %U: %q", what, r, text)
+			return
+		}
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		if strings.HasPrefix(line, "csr-real") || strings.HasPrefix(line, "fake") {
+			t.Errorf("%s prints a line of the stranger: %q", what, text)
+		}
+	}
+}
+
+func WriteKubeconfig(path, url string) error {
+	return os.WriteFile(path, []byte("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: '"+url+"'}}]\n"+
+		"contexts: [{name: x, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {}}]\ncurrent-context: x\n"), 0o600)
+}

@@ -1,0 +1,245 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/preflight/bmc"
+	"github.com/rollcall-project/rollcall/internal/preflight/checks"
+	"github.com/rollcall-project/rollcall/internal/preflight/hardware"
+	"github.com/rollcall-project/rollcall/internal/preflight/plan"
+	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
+)
+
+// preflightFlags say what is looked at before an installation.
+type preflightFlags struct {
+	files []string
+	dir   string
+	// installDir: the directory was named as the installer's, also where nothing in it shows that.
+	installDir bool
+
+	release string
+	against string   // context or archive of a running cluster
+	network bool     // ask the network of the plan
+	answers []string // files of what it answered another machine
+	bmc     bmcFlags
+}
+
+func (a *app) preflightCommand() *cobra.Command {
+	var o preflightFlags
+	cmd := &cobra.Command{
+		Use:   "preflight [DIR]",
+		Short: "find mistakes in a plan before anything is switched on",
+		Long: `Preflight reads install-config.yaml and agent-config.yaml and names what
+openshift-install would refuse, and what it accepts and what then stops hosts from
+joining: with file, line and column, what to write instead, and the source.
+
+It reads files only, unless --network asks what the plan needs of the network: names,
+free virtual addresses, load balancers, time servers and registries, as this machine
+sees them, without any credential; and --bmc asks the BMCs of the hosts over Redfish what
+is in the machines. Nothing is changed.
+The installer consumes install-config.yaml: keep a copy, and
+check that. Passwords, keys and the pull secret stay in the files.
+Exit codes: 0 no known mistake, 1 the tool could not do its work, 2 a mistake at or
+above --fail-on, 3 undecided.`,
+		Example: cmdutil.Example(a.Name, "preflight", "the plan in this directory") +
+			cmdutil.Example(a.Name, "preflight ./cluster1", "the plan in a directory") +
+			cmdutil.Example(a.Name, "preflight -f install-config.yaml -f agent-config.yaml", "files of any name") +
+			cmdutil.Example(a.Name, "preflight ./cluster1 --release 4.18", "with what depends on the release") +
+			cmdutil.Example(a.Name, "preflight ./cluster1 --network", "and its network, seen from here") +
+			cmdutil.Example(a.Name, "preflight ./cluster1 --bmc", "and what the BMCs of its hosts show") +
+			cmdutil.Example(a.Name, "preflight --against prod --probe", "before hosts are added to a running cluster") +
+			cmdutil.Example(a.Name, "preflight ./cluster1 -o sarif", "for a pull request"),
+		Args: cmdutil.AtMostOne("DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.dir != "" && len(args) > 0 {
+				return session.Usagef("%q and --install-dir %s: name one directory", args[0], o.dir)
+			}
+			o.installDir = o.dir != ""
+			if len(args) > 0 {
+				o.dir = args[0]
+			}
+			if err := o.bmc.check(cmd.Flags().Changed("bmc-timeout")); err != nil {
+				return err
+			}
+			if o.against != "" {
+				if o.dir != "" || len(o.files) > 0 || o.network || len(o.answers) > 0 {
+					return session.Usagef("--against %s: a running cluster is checked, and no plan", o.against)
+				}
+				if o.bmc.asks() {
+					return session.Usagef("--against %s: for the BMCs of its hosts write --bmc-from, without --against", o.against)
+				}
+				return a.preflightAgainst(cmd.Context(), cmdutil.FormatOf(cmd), o.against)
+			}
+			if a.source.Probe || a.source.Hosted != "" || len(a.source.ReadSecrets) > 0 {
+				return session.Usagef("--probe, --hosted and --read-secrets are for a running cluster: name it with --against")
+			}
+			return a.preflight(cmd.Context(), cmdutil.FormatOf(cmd), o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVarP(&o.files, "file", "f", nil, "`FILE` of the plan: install-config or agent-config, of any name; repeatable")
+	f.StringVar(&o.dir, "install-dir", "", "`DIR` of openshift-install, also where only manifests are left in it; default: the current one")
+	f.StringVar(&o.release, "release", "", "the `RELEASE` that you will install, as 4.18: some checks depend on it")
+	f.StringVar(&o.against, "against", "", "check whether this running cluster lets new hosts join: a context of the kubeconfig, or an archive, as `CLUSTER`")
+	f.BoolVar(&a.source.Probe, "probe", false, "with --against, also ask its machine config servers and API servers, without credentials: do hosts reach them, and which certificate do they serve")
+	f.StringSliceVar(&a.source.ReadSecrets, "read-secrets", nil, "with --against, also read Secrets of this `NAMESPACE`: user-data and tokens; values are never shown or kept; repeatable")
+	f.StringVar(&a.source.Hosted, "hosted", "", "with --against of a management cluster: the hosted cluster `NS/NAME` that hosts are added to")
+	f.BoolVar(&o.network, "network", false, "ask the network of the plan, too: names, virtual addresses, load balancers, time servers, registries")
+	f.StringArrayVar(&o.answers, "network-answers", nil, "`FILE` that rollcall-host preflight wrote on another machine; repeatable")
+	f.StringVar(&a.source.ProbeFrom, "probe-from", "", "with --network, ask from this node of the running cluster of the kubeconfig: `node/NAME`")
+	a.AddConnectFlags(cmd, &a.source)
+	a.addBMCFlags(cmd, &o.bmc)
+	a.AddChoiceFlags(cmd, &a.source)
+	a.AddCatalogFlag(cmd, &a.source)
+	a.AddAcceptFlag(cmd, &a.source)
+	a.AddAnswerFlags(cmd)
+	return cmd
+}
+
+var releaseForm = regexp.MustCompile(`^4\.\d{1,3}(\.\d{1,4}([-+.][0-9A-Za-z.-]{1,80})?)?$`)
+
+func (a *app) preflight(ctx context.Context, format string, o preflightFlags) (err error) {
+	if o.release != "" && !releaseForm.MatchString(o.release) {
+		return session.Usagef("--release %s: write it as 4.18 or 4.18.3", o.release)
+	}
+	over, err := a.preflightSource(ctx, o)
+	if err != nil {
+		return err
+	}
+	r, err := a.session().OpenOver(ctx, over)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return a.Answer(ctx, r, format, cmdutil.Question{Call: a.preflightCall(o), Diagnose: func(ctx context.Context) (*diagnosis.Diagnosis, error) {
+		return diagnosePlan(ctx, r)
+	}})
+}
+
+// diagnosePlan is the diagnosis of a plan: no cluster is described, and no host has a stage.
+func diagnosePlan(ctx context.Context, r *session.Run) (*diagnosis.Diagnosis, error) {
+	d, err := r.DiagnoseWith(ctx, func(o *diagnose.Options) {
+		o.Plan, o.Cluster, o.Roll = true, checks.Describer{}, checks.Describer{}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if d.Machines, err = hardware.Compare(ctx, r.World(d.Now)); err != nil {
+		return nil, err
+	}
+	d.Paths, err = checks.Paths(ctx, r.World(d.Now))
+	return d, err
+}
+
+// preflightSource opens the plan, and what is asked besides it.
+func (a *app) preflightSource(ctx context.Context, o preflightFlags) (evidence.Source, error) {
+	s, err := a.openPlan(o)
+	switch {
+	case err != nil && o.bmc.elsewhere() && len(o.files) == 0 && o.dir == "" && !o.network && len(o.answers) == 0 && errors.Is(err, plan.ErrNoPlan):
+		return a.withBMCs(ctx, nil, nil, o)
+	case err != nil:
+		return nil, err
+	}
+	s.Release(o.release)
+	over, err := a.withNetwork(ctx, s, o)
+	if err != nil || !o.bmc.asks() {
+		return over, err
+	}
+	return a.withBMCs(ctx, over, s, o)
+}
+
+func (a *app) openPlan(o preflightFlags) (*plan.Source, error) {
+	if len(o.files) > 0 {
+		if o.dir != "" {
+			return nil, session.Usagef("-f and %s: name files or a directory", o.dir)
+		}
+		return plan.Open(o.files, a.IO.Clock())
+	}
+	dir := o.dir
+	if dir == "" {
+		dir = "."
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, session.Usagef("there is no directory %s; name the one with install-config.yaml", dir)
+	case err == nil && !info.IsDir():
+		return nil, session.Usagef("%s is a file: write %s preflight -f %s", dir, a.Name, dir)
+	}
+	read := plan.FS
+	if o.installDir {
+		read = plan.InstallDir
+	}
+	s, err := read(os.DirFS(dir), ".", dir, a.IO.Clock())
+	switch {
+	case errors.Is(err, plan.ErrOtherManifests):
+		return nil, fmt.Errorf("%w; if it is the directory of an installation, write %s preflight --install-dir %s", err, a.Name, dir)
+	case errors.Is(err, plan.ErrNoPlan):
+		if below, _ := fs.Glob(os.DirFS(dir), "*/install-config.yaml"); len(below) > 0 { // the pattern is good
+			first := filepath.Join(dir, filepath.Dir(below[0]))
+			return nil, fmt.Errorf("%w; there is one in %s: write %s preflight %s", err, first, a.Name, first)
+		}
+		return nil, fmt.Errorf("%w; openshift-install consumes these files: name your copies with -f FILE", err)
+	}
+	return s, err
+}
+
+// preflightCall is the call that checks the same once more.
+func (a *app) preflightCall(o preflightFlags) string {
+	words := []string{a.Name, "preflight"}
+	add := func(flag, value string) {
+		if value != "" {
+			words = append(words, flag, shellcommand.Quote(value))
+		}
+	}
+	switch {
+	case o.installDir:
+		add("--install-dir", o.dir)
+	case o.dir != "":
+		words = append(words, shellcommand.Quote(o.dir))
+	}
+	for _, f := range o.files {
+		add("-f", f)
+	}
+	add("--release", o.release)
+	if o.network {
+		words = append(words, "--network")
+	}
+	for _, f := range o.answers {
+		add("--network-answers", f)
+	}
+	add("--probe-from", a.source.ProbeFrom)
+	if o.bmc.ask {
+		words = append(words, "--bmc")
+	}
+	add("--bmc-list", o.bmc.list)
+	add("--bmc-from", o.bmc.from)
+	add("--bmc-credentials", o.bmc.credentials)
+	add("--bmc-ca", o.bmc.ca)
+	if o.bmc.timeout != bmc.DefaultLimit {
+		add("--bmc-timeout", o.bmc.timeout.String())
+	}
+	if o.bmc.from != "" || a.source.ProbeFrom != "" {
+		words = append(words, a.source.Connection()...)
+	}
+	for _, dir := range a.source.Catalogs {
+		add("--catalog", dir)
+	}
+	if flags := a.source.AnswerFlags(); flags != "" {
+		words = append(words, flags)
+	}
+	return cmdutil.JoinWords(words)
+}

@@ -1,0 +1,191 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/repair"
+	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/statedir"
+)
+
+func (a *app) fixPlanCommand() *cobra.Command {
+	var f fixFlags
+	cmd := &cobra.Command{
+		Use:   "plan",
+		Short: "make a plan for a cause that diagnose names, and save it",
+		Long: `Plan diagnoses the live cluster, turns the remedies of one cause into ordered steps and
+saves them. It changes nothing in the cluster. With --from it shows what would be done
+for the cluster of an archive; such a plan is never applied.
+
+A host's certificate requests are only in the plan when you name the host with
+--expect: the name in a request is chosen by whoever asks. A rendered config that
+only hosts hold is fetched from a host (through its machine-config-daemon), or from
+the file or must-gather that you name; it holds the pull secret and is kept with
+mode 0600 next to the journals, never in the plan.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.fixPlan(cmd.Context(), f, cmdutil.FormatOf(cmd)) },
+	}
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
+		s.StringVar(&f.root, "root", "", "the cause to repair, as `FAULT` or FAULT@SUBJECT; needed when there are several")
+		s.StringVar(&f.to, "to", "", "save the plan as this `FILE`, as JSON where it ends with .json; default ID.yaml in this directory. With --all-safe the directory of the plans")
+		s.StringArrayVar(&f.expect, "expect", nil, "`NAME=IP,...`: this host is expected to join, with these addresses; repeatable")
+		s.StringArrayVar(&f.held, "held", nil, "`HOST=FILE`: a copy of the host's "+repair.HeldPath+"; repeatable")
+		s.StringVar(&f.heldFrom, "held-from", "", "take such copies from this unpacked must-gather `DIR`")
+		s.StringVar(&f.bmcAddress, "bmc-address", "", "write this `ADDRESS` of a BMC where the cause is a wrong one")
+		s.StringVar(&f.leaf, "leaf", "", "have the operator issue the certificate in this Secret, `NAMESPACE/NAME`, again")
+		s.StringVar(&f.machineNetwork, "machine-network", "", "append this `CIDR` to the machine networks, where the cause is that they do not have the virtual addresses")
+		s.StringVar(&f.bmcUser, "bmc-user", "", "`USER` of the BMC, where the cause is missing or refused credentials")
+		s.StringVar(&f.bmcPasswordFile, "bmc-password-file", "", "its password is in this `FILE`; - is standard input. It is never shown, and kept with mode 0600 next to the journals")
+		s.StringVar(&f.mcsSecret, "mcs-secret", "", "`FILE` with a kept copy of the Secret machine-config-server-tls, to be restored where hosts accept it")
+		s.BoolVar(&f.newAuthority, "new-mcs-authority", false, "make a new authority of the machine config server where the cluster has none; every saved pointer config breaks")
+		s.StringVar(&f.member, "remove-member", "", "remove the member of etcd of this `HOST`, which does not answer and whose host stays away for good")
+		s.StringVar(&f.etcdBackup, "etcd-backup", "", "the backup made for that: a snapshot `FILE` on this machine, not older than two hours")
+		s.BoolVar(&f.allSafe, "all-safe", false, "make a plan for every cause whose steps have no risk or are reversible; the others are listed with the reason")
+		s.BoolVar(&f.align, "align", false, "prefer to name the new render on the nodes, where it applies the same as what they hold")
+	})
+	cmdutil.Grouped(cmd, cmdutil.GroupRead, func(s *pflag.FlagSet) {
+		s.StringArrayVar(&a.source.From, "from", nil, "read the archive at this `PATH` and no cluster: the plan shows what would be done and is never applied; repeatable")
+		s.StringVar(&a.source.Now, "now", "", "take this `TIME` (RFC 3339) for the present of the archive")
+	})
+	cmd.MarkFlagsMutuallyExclusive("all-safe", "root")
+	a.addFixFlags(cmd, &f)
+	a.AddOutputFlags(cmd, "text", "yaml", "json")
+	return cmd
+}
+
+func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) (err error) {
+	expect, err := session.Expectations(f.expect)
+	if err != nil {
+		return err
+	}
+	if err := a.session().CheckHosted(); err != nil {
+		return err
+	}
+	c, err := a.repairerFor(f)
+	if err != nil {
+		return err
+	}
+	o := a.source
+	o.Expect = f.expect
+	r, err := a.Session(o).Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	d, err := r.Diagnose(ctx)
+	if err != nil {
+		return err
+	}
+	planner := &repair.Planner{API: c.api, Store: c.store, Held: c.held, Clock: wall{repair.SystemClock{}, a.IO.Clock}}
+	ask := repair.Ask{Diagnosis: d, Catalog: r.Catalog, Expect: expect, Align: f.align,
+		Member:  repair.MemberAsk{Name: f.member, Backup: f.etcdBackup},
+		Values:  map[string]string{"correct-bmc-address": f.bmcAddress, "append-machine-network": f.machineNetwork, "regenerate-leaf": f.leaf},
+		Cluster: repair.ClusterID{ID: d.Cluster.ID, Server: c.server, CA: c.ca, Hosted: d.Cluster.Hosted}, Context: a.session().ContextName(c.server)}
+	if err := a.secretsOf(f, &ask); err != nil {
+		return err
+	}
+	if len(a.source.From) > 0 {
+		planner.API, planner.Held = repair.FromEvidence{Evidence: r.Reader}, repair.NoHeld{}
+		ask.From, ask.Context = strings.Join(a.source.From, ", "), ""
+	}
+	if f.allSafe {
+		return a.planAllSafe(ctx, planner, ask, f, c.state, format)
+	}
+	root, err := chooseRoot(d, f.root)
+	if err != nil {
+		return err
+	}
+	ask.Root = root.Key
+	p, err := planner.Plan(ctx, ask)
+	if err != nil {
+		return nothingToPlan(err, root, a.Name)
+	}
+	return a.savePlan(p, f, c.state, format)
+}
+
+// repairerFor opens the cluster that is repaired; for a plan from an archive only what lies
+// on this machine.
+func (a *app) repairerFor(f fixFlags) (*repairer, error) {
+	if len(a.source.From) == 0 {
+		return a.openRepair(f)
+	}
+	state, err := statedir.Path(f.stateDir, a.IO.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return &repairer{store: repair.NewStore(state), state: state}, nil
+}
+
+func (a *app) savePlan(p *repair.Plan, f fixFlags, state, format string) error {
+	path := f.to
+	if path == "" {
+		path = p.ID + ".yaml"
+	}
+	digest, err := "", error(nil)
+	if p.From == "" { // of a plan that is never applied no digest is kept
+		if digest, err = p.Issue(state, path); err != nil {
+			return fmt.Errorf("note the plan's digest: %w", err)
+		}
+	}
+	if err := p.Save(path); err != nil {
+		return fmt.Errorf("%w; name a new file with --to FILE", err)
+	}
+	if format != "text" {
+		raw, err := p.EncodeAs("plan." + format)
+		if err != nil {
+			return err
+		}
+		_, err = a.IO.Out.Write(raw)
+		return err
+	}
+	if err := a.printPlan(p, path, f.stateDir); err != nil || p.From != "" {
+		return err
+	}
+	_, err = fmt.Fprintf(a.IO.Out, "\nThe file's digest is %s. Apply takes the file only as it is; on another machine name the digest with --digest.\n", digest)
+	return err
+}
+
+// chooseRoot picks the case of a root that is to be repaired; it never guesses among several.
+func chooseRoot(d *diagnosis.Diagnosis, want string) (diagnosis.Case, error) {
+	var names []string
+	var found []diagnosis.Case
+	for _, r := range d.Roots {
+		for _, c := range r.Cases {
+			name := c.Fault + "@" + c.Subject.String()
+			names = append(names, name)
+			if want == "" || want == c.Fault || want == name {
+				found = append(found, c)
+			}
+		}
+	}
+	switch {
+	case len(d.Roots) == 0 && d.Verdict.Class == diagnosis.Settling:
+		return diagnosis.Case{}, fmt.Errorf("nothing to repair yet: %s; ask again after %s, when the first of it counts as a fault", d.Verdict.Reason, d.Verdict.Until.UTC().Format(time.RFC3339))
+	case len(d.Roots) == 0:
+		return diagnosis.Case{}, fmt.Errorf("nothing to repair: the diagnosis names no cause (%s: %s)", d.Verdict.Class, d.Verdict.Reason)
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) == 0:
+		return diagnosis.Case{}, session.Usagef("--root %s: the causes are %s", want, strings.Join(names, ", "))
+	}
+	return diagnosis.Case{}, session.Usagef("there are several causes; choose one with --root: %s", strings.Join(names, ", "))
+}
+
+// nothingToPlan explains why there is no plan for a root, where its remedies say more.
+func nothingToPlan(err error, root diagnosis.Case, name string) error {
+	if !errors.Is(err, repair.ErrNothingToDo) || repair.Open(err) || slices.ContainsFunc(root.Remedies, func(r fault.Advice) bool { return r.Fix }) {
+		return err
+	}
+	return fmt.Errorf("no plan for %s (%s): `%s fix` cannot repair it; `%s diagnose` lists what to do by hand", root.Fault, root.Title, name, name)
+}

@@ -1,0 +1,162 @@
+// Package walls holds the layout of the house: which room may import which. It has no code of
+// the program; its test reads the import declarations of every file below internal and cmd.
+//
+// Invariants:
+//   - The kernel imports the kernel and the names of the product, nothing else of ours.
+//   - No wing imports another one. The exceptions are a list with reasons that only shrinks: one
+//     that is no longer needed fails the test.
+//   - Only the command line, the programs and the tools import wings.
+//   - Only the command line and the commands of the wings import cobra.
+package walls
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Module is the path of the module, with a slash.
+const Module = "github.com/rollcall-project/rollcall/"
+
+// Wings are the products. Who maintains one reads it, the kernel and what both stand on.
+var Wings = []string{"preflight", "repair", "watch", "workers"}
+
+// exception is an import that a wall forbids, and why it is there.
+type exception struct {
+	from, to string // packages below internal; a package stands for itself alone
+	why      string
+}
+
+// exceptions only shrink.
+var exceptions = []exception{
+	{"answer", "watch", "prints the events and the screen of a watch"},
+	{"answer", "watch/after", "prints the signs of success"},
+	{"answer", "watch/baseline", "prints what changed since a baseline"},
+	{"facts/all", "preflight/checks", "checks of plans are still facts"},
+	{"facts/all", "preflight/hardware", "checks of BMCs are still facts"},
+	{"repair/command", "watch/after", "a repair has worked when the signs of success hold"},
+	{"workers/command", "watch", "a run follows its hosts as a watch does"},
+	{"workers/command", "watch/after", "a worker has joined when the signs of success hold"},
+	{"workers/command", "watch/baseline", "a run keeps a baseline of the hosted cluster that it leaves"},
+}
+
+// mayImportWings are the rooms that put the wings together: the programs, the tools, and the
+// fixtures, which every wing proves its checks with.
+var mayImportWings = []string{"cli", "hostcli", "tools", "fixture"}
+
+// mayImportCobra are the packages with commands; "*" stands for one element.
+var mayImportCobra = []string{"cli", "cli/cmdutil", "*/command", "tools/*"}
+
+// Import is one import of ours, or of cobra, in a file that is no test.
+type Import struct {
+	From, To string // packages below internal, "cobra", or a program as cmd/NAME
+	File     string
+}
+
+// Imports reads the imports of the tree at root.
+func Imports(root string) ([]Import, error) {
+	var list []Import
+	for _, top := range []string{"internal", "cmd"} {
+		err := filepath.WalkDir(filepath.Join(root, top), func(p string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() && d.Name() == "testdata" {
+				if err == nil {
+					err = fs.SkipDir
+				}
+				return err
+			}
+			if d.IsDir() || filepath.Ext(p) != ".go" || strings.HasSuffix(p, "_test.go") {
+				return nil
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.ImportsOnly)
+			if err != nil {
+				return fmt.Errorf("read the imports of %s: %w", p, err)
+			}
+			rel, err := filepath.Rel(root, p)
+			if err != nil {
+				return err
+			}
+			rel = filepath.ToSlash(rel)
+			from := strings.TrimPrefix(path.Dir(rel), "internal/")
+			for _, spec := range file.Imports {
+				to, err := strconv.Unquote(spec.Path.Value)
+				if err != nil {
+					return fmt.Errorf("read the imports of %s: %w", p, err)
+				}
+				switch {
+				case to == "github.com/spf13/cobra":
+					list = append(list, Import{from, "cobra", rel})
+				case strings.HasPrefix(to, Module+"internal/"):
+					list = append(list, Import{from, strings.TrimPrefix(to, Module+"internal/"), rel})
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// room is the first element of a package's path.
+func room(p string) string {
+	first, _, _ := strings.Cut(p, "/")
+	return first
+}
+
+// Broken returns a line for each import that crosses a wall, and for each exception that is no
+// longer needed.
+func Broken(list []Import) []string {
+	var lines []string
+	used := make([]bool, len(exceptions))
+	for _, i := range list {
+		why := crossed(i)
+		if why == "" {
+			continue
+		}
+		at := slices.IndexFunc(exceptions, func(e exception) bool { return e.from == i.From && e.to == i.To })
+		if at >= 0 {
+			used[at] = true
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s imports %s: %s", i.File, i.From, i.To, why))
+	}
+	for n, e := range exceptions {
+		if !used[n] {
+			lines = append(lines, fmt.Sprintf("the exception %s -> %s is not needed any more: take it out", e.from, e.to))
+		}
+	}
+	return lines
+}
+
+// crossed says which wall an import crosses, "" where it crosses none.
+func crossed(i Import) string {
+	from, to := room(i.From), room(i.To)
+	wing := slices.Contains(Wings, to)
+	switch {
+	case i.To == "cobra":
+		if !slices.ContainsFunc(mayImportCobra, func(p string) bool { ok, _ := path.Match(p, i.From); return ok }) {
+			return "only the command line and the commands of the wings know cobra"
+		}
+	case from == "kernel" && to != "kernel" && to != "openshift":
+		return "the kernel imports nothing but itself and the names of the product"
+	case from == "openshift" && to != "openshift":
+		return "the names of the product import nothing of ours"
+	case from == to || from == "cmd":
+	case wing && slices.Contains(Wings, from):
+		return "no wing imports another"
+	case wing && !slices.Contains(mayImportWings, from):
+		return "only the command line, the programs and the tools import wings"
+	case i.To == "cli" && from != "tools":
+		return "only the programs import the command line"
+	case to == "cli" && from != "tools" && path.Base(i.From) != "command":
+		return "only the commands of the wings import what the command line shares"
+	}
+	return ""
+}
