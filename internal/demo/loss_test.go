@@ -36,6 +36,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/kernel/scan"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/archive/collection"
 	"github.com/rollcall-project/rollcall/internal/source/collect"
 )
 
@@ -251,7 +252,7 @@ func byName(files fstest.MapFS) []string {
 	names := slices.Sorted(maps.Keys(files))
 	slices.SortStableFunc(names, func(a, b string) int {
 		head := func(n string) int {
-			if n == archive.SealName || n == archive.ManifestName {
+			if n == collection.SealName || n == collection.ManifestName {
 				return 0
 			}
 			return 1

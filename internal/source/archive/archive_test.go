@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/archive/layout/mustgather"
 )
 
 // tree makes a file system of a txtar text.
@@ -56,6 +58,42 @@ func why(t testing.TB, err error) evidence.Why {
 		t.Errorf("%v does not say what would supply it", u)
 	}
 	return u.Why
+}
+
+func allText(t testing.TB, s *Source, q evidence.TextQuery) string {
+	t.Helper()
+	texts, err := s.Texts(t.Context(), q)
+	if err != nil {
+		t.Fatalf("Texts(%s): %v", q, err)
+	}
+	var b strings.Builder
+	for _, x := range texts {
+		in, err := x.Open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := io.ReadAll(in)
+		if err := errors.Join(err, in.Close()); err != nil {
+			t.Fatalf("read %s: %v", x.Path, err)
+		}
+		b.Write(raw)
+	}
+	return b.String()
+}
+
+func isKind(t testing.TB, s *Source, kind, now string) {
+	t.Helper()
+	d, err := s.Describe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := ""
+	if !d.Now.IsZero() {
+		at = d.Now.Format(time.RFC3339)
+	}
+	if d.Kind != kind || at != now {
+		t.Errorf("it is %q as of %q, want %q as of %q", d.Kind, at, kind, now)
+	}
 }
 
 const mustGather = `
@@ -158,7 +196,7 @@ func TestMustGather(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := evidence.Description{Kind: MustGather, Name: "dir/a", Now: time.Date(2026, 1, 2, 10, 10, 0, 25e7, time.UTC)}
+	want := evidence.Description{Kind: mustgather.MustGather, Name: "dir/a", Now: time.Date(2026, 1, 2, 10, 10, 0, 25e7, time.UTC)}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("Describe (-want +got):\n%s", diff)
 	}

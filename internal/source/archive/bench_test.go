@@ -86,8 +86,7 @@ func BenchmarkOpen(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		st := s.store.(*tarStore)
-		b.ReportMetric(float64(st.objects.packed+st.texts.packed)/(1<<20), "MiB-kept")
+		b.ReportMetric(float64(s.members.Kept())/(1<<20), "MiB-kept")
 		s.Close()
 	}
 }

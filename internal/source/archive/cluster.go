@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -9,12 +10,13 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/archive/layout"
+	"github.com/rollcall-project/rollcall/internal/source/archive/layout/loose"
 )
 
-// oneCluster fails when what the archive holds is of different clusters, because
-// their objects cannot be told apart afterwards. Each root, and of files in no
-// layout each file, is asked for what a cluster has once (identities). What carries
-// none of that goes with any.
+// oneCluster fails when the archive has objects of different clusters, because they cannot
+// be told apart afterwards. It compares what a cluster has once (identities) between the
+// roots, and between files in no layout. What has no identity goes with any.
 func (s *Source) oneCluster(ctx context.Context) error {
 	places, err := s.places(ctx)
 	if err != nil {
@@ -38,12 +40,12 @@ func (s *Source) places(ctx context.Context) (map[string]identity, error) {
 		if q.name == "" {
 			continue
 		}
-		for _, e := range s.objects[q.resource] {
-			if !e.list && !e.mixed && !strings.HasPrefix(path.Base(e.file.path), q.name+".") {
+		for _, e := range s.ix.Objects[q.resource] {
+			if !e.List && !e.Mixed && !strings.HasPrefix(path.Base(e.File.Path), q.name+".") {
 				continue // the file of another object
 			}
-			c := listing{need: evidence.Objects(q.resource, ""), at: map[[2]string]int{}}
-			if err := s.readEntry(ctx, e, &c); err != nil {
+			c := s.newListing(evidence.Objects(q.resource, ""))
+			if err := s.readEntry(ctx, e, c); err != nil {
 				return nil, err
 			}
 			for _, f := range c.found {
@@ -62,15 +64,12 @@ func (s *Source) places(ctx context.Context) (map[string]identity, error) {
 	return places, nil
 }
 
-// placeOf is where an entry was found, as it is named to people.
-func placeOf(e entry) string {
-	if e.free {
-		return e.file.path
+// placeOf is where an entry was found, as users write it.
+func placeOf(e layout.Entry) string {
+	if e.Free {
+		return e.File.Path
 	}
-	if e.root == "" {
-		return "."
-	}
-	return strings.TrimSuffix(e.root, "/")
+	return cmp.Or(strings.TrimSuffix(e.Root, "/"), ".")
 }
 
 // severalClusters says which clusters there are, by the strongest identity that
@@ -89,7 +88,7 @@ func (s *Source) severalClusters(places map[string]identity) error {
 			continue
 		}
 		wayOut := "name the directory of one of them"
-		if s.kind == Files {
+		if s.kind == loose.Kind {
 			wayOut = "name the files of one of them, each with --from"
 		}
 		return fmt.Errorf("read archive %s: it holds several clusters: the %s is %s; %s",

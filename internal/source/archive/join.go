@@ -9,8 +9,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
-// identities are what tells clusters apart, the strongest first. A source may
-// carry several values of one where it holds several objects.
+// identities are what tells clusters apart, the strongest first. An archive has several
+// values of one where it has several objects.
 var identities = []struct {
 	what     string
 	resource evidence.Resource
@@ -36,20 +36,23 @@ func (e *SeveralClustersError) Error() string {
 	return fmt.Sprintf("--from %s and --from %s cannot be read as one: %s; read one of them at a time", e.One, e.Other, e.Why)
 }
 
-// identity holds the values of each of identities.
+// identity has the values of each of identities.
 type identity [][]string
 
 func (i identity) known() bool {
 	return slices.ContainsFunc(i, func(v []string) bool { return len(v) > 0 })
 }
 
-// Join makes several archives parts of one reading: they must be provably of one
-// cluster, that is, the strongest identity that two of them both carry is the
-// same. Files of objects in no layout are of one cluster as long as nothing in them
-// contradicts that, as they are in one directory (joinFiles). An archive without any, such as a journal, is believed to be of the same
-// cluster, and its Description says so; it does not move "now", as long as another
-// gives one. For a collection of rollcall-host see joinMachines. Afterwards objects
-// and lines name their archive.
+// Join makes several archives parts of one reading. They must be provably of one cluster:
+// the strongest identity that two of them both have is the same. What has none:
+//   - files of objects in no layout are taken for one cluster as long as nothing in them
+//     contradicts that, as files in one directory are (joinfiles.go);
+//   - a collection of rollcall-host: see joinMachines;
+//   - any other archive without an identity, such as a journal, is taken for one of the same
+//     cluster, and its Description says so; its times are not "now" where another archive
+//     has one.
+//
+// Afterwards the locators of objects and lines have the name of their archive.
 func Join(ctx context.Context, sources []*Source) error {
 	if len(sources) < 2 {
 		return nil
@@ -70,7 +73,7 @@ func Join(ctx context.Context, sources []*Source) error {
 		return err
 	}
 	var proved identity
-	guests := map[*Source]bool{}
+	unproven := map[*Source]bool{}
 	files := newFileSet()
 	for i, s := range sources {
 		s.joined = true
@@ -86,7 +89,7 @@ func Join(ctx context.Context, sources []*Source) error {
 			same = why == ""
 			if why == unproved && files.only(sources[:i], s) {
 				why = ""
-				s.note(together)
+				s.note(assumed)
 			}
 			if why != "" {
 				return &SeveralClustersError{sources[first].name, s.name, why}
@@ -98,23 +101,23 @@ func Join(ctx context.Context, sources []*Source) error {
 		}
 		switch {
 		case ids[i].known():
-		case len(s.objects) > 0 && files.only(sources, s):
-			s.note(together)
+		case len(s.ix.Objects) > 0 && files.only(sources, s):
+			s.note(assumed)
 		default:
-			guests[s] = true
-			s.guest = clock
-			s.note(guestReason(clock))
+			unproven[s] = true
+			s.unproven = clock
+			s.note(unprovenReason(clock))
 		}
 	}
-	return joinMachines(ctx, sources, guests)
+	return joinMachines(ctx, sources, unproven)
 }
 
-// note says why it is not proven of which cluster an archive is.
+// note notes why it is not proven of which cluster an archive is.
 func (s *Source) note(reason string) {
 	s.notes = append(s.notes, evidence.Coverage{Need: "cluster of " + s.base, State: evidence.Partial, Reason: reason})
 }
 
-// hasClock reports whether an archive that says of which cluster it is carries a time.
+// hasClock reports whether an archive with an identity has a time.
 func hasClock(ctx context.Context, sources []*Source, ids []identity) (bool, error) {
 	for i, s := range sources {
 		if !ids[i].known() {
@@ -131,7 +134,7 @@ func hasClock(ctx context.Context, sources []*Source, ids []identity) (bool, err
 	return false, nil
 }
 
-func guestReason(clock bool) string {
+func unprovenReason(clock bool) string {
 	const reason = "nothing in it shows its cluster; it is read as part of this one because it was given with the others"
 	if clock {
 		return reason + ", and its times do not count as now"
@@ -180,8 +183,7 @@ func differ(a, b identity) string {
 	return ""
 }
 
-// apart compares the strongest identity that both have. Without one, it tells
-// nothing and why is empty.
+// apart compares the strongest identity that both have. Without one, why is empty.
 func apart(a, b identity) (why string, different bool) {
 	for i, q := range identities {
 		if i >= len(a) || len(a[i]) == 0 || len(b[i]) == 0 {

@@ -9,17 +9,18 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/archive/layout/loose"
 )
 
-// together is what is said of files that nothing proves to be of one cluster.
-const together = "nothing in it shows that it is of the same cluster as the other files, and nothing speaks against it; " +
+// assumed is the reason for files that nothing proves to be of one cluster.
+const assumed = "nothing in it shows that it is of the same cluster as the other files, and nothing speaks against it; " +
 	"it is read as part of this one because it was given with them"
 
-// fileSet is what the files of objects that were named one by one say of the objects
-// that several of them hold, or refer to.
+// fileSet has the objects of files that were named one by one, to compare those that
+// several files have, or refer to.
 type fileSet struct{ known map[string]objectID }
 
-// objectID is what tells an object from another of its name.
+// objectID tells an object from another one of the same name.
 type objectID struct {
 	source  *Source
 	uid     string
@@ -30,19 +31,19 @@ func newFileSet() *fileSet { return &fileSet{known: map[string]objectID{}} }
 
 // only reports whether s and all archives before it are files in no layout.
 func (f *fileSet) only(before []*Source, s *Source) bool {
-	return s.kind == Files && !slices.ContainsFunc(before, func(o *Source) bool { return o.kind != Files })
+	return s.kind == loose.Kind && !slices.ContainsFunc(before, func(o *Source) bool { return o.kind != loose.Kind })
 }
 
-// add takes the objects of a file. An object that is another one in a file before is the
-// proof of two clusters: it has another UID or, where one of the two has none, was
-// created at another time. Two versions of one object are of two moments of one cluster.
-// In files that are proven to be of one cluster the object was deleted and re-created.
+// add adds the objects of a file. Two objects of one name in two files prove two clusters:
+// their UIDs differ or, where one of the two has none, the times of their creation. Two
+// versions of one object are of two moments of one cluster. In files that are proven to be
+// of one cluster the object was deleted and re-created.
 func (f *fileSet) add(ctx context.Context, s *Source, proven bool) error {
-	if s.kind != Files {
+	if s.kind != loose.Kind {
 		return nil
 	}
 	byName := func(a, b evidence.Resource) int { return strings.Compare(a.String(), b.String()) }
-	for _, r := range slices.SortedFunc(maps.Keys(s.objects), byName) { // the same difference is named each time
+	for _, r := range slices.SortedFunc(maps.Keys(s.ix.Objects), byName) { // the same difference is named each time
 		list, err := s.listed(ctx, r, "")
 		if err != nil {
 			return err

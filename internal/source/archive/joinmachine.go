@@ -15,29 +15,30 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
-// belonging is what shows to which cluster a machine belongs. A machine carries no
-// cluster ID, but it believes in authorities that are regenerated for each cluster, and
-// once it is a Node the cluster knows its machine ID.
-type belonging struct {
-	ids         []string // machine IDs and system UUIDs, without dashes, lower case
-	authorities []string // SHA-256 of certificates
-	servers     []string // host names of the internal API
+// membership shows to which cluster a machine belongs. A machine has no cluster ID, but it
+// trusts CAs that are generated for each cluster, and once it is a Node the cluster knows
+// its machine ID.
+type membership struct {
+	ids     []string // machine IDs and system UUIDs, without dashes, lower case
+	cas     []string // SHA-256 of the certificates of the CAs
+	servers []string // host names of the internal API
 }
 
 // joinMachines decides for every collection of rollcall-host whether its machine
-// belongs to the cluster of the others. What differs refuses the reading; what proves
-// it is said; what does neither is believed, and said.
-func joinMachines(ctx context.Context, sources []*Source, guests map[*Source]bool) error {
-	var cluster belonging
+// belongs to the cluster of the others. Where something differs that is an error; where
+// something proves it, or nothing shows either, the machine is taken for one of the cluster
+// and a note says which.
+func joinMachines(ctx context.Context, sources []*Source, unproven map[*Source]bool) error {
+	var cluster membership
 	var first *Source
 	var machines []*Source
-	seen := map[*Source]belonging{}
+	seen := map[*Source]membership{}
 	for _, s := range sources {
 		b, is, err := s.machineOf(ctx)
 		if err != nil {
 			return err
 		}
-		if is && guests[s] {
+		if is && unproven[s] {
 			machines, seen[s] = append(machines, s), b
 			continue
 		}
@@ -51,40 +52,40 @@ func joinMachines(ctx context.Context, sources []*Source, guests map[*Source]boo
 	}
 	for _, s := range machines {
 		if first == nil { // only machines: the first one stands for the cluster
-			first, cluster = s, belonging{authorities: seen[s].authorities, servers: seen[s].servers}
+			first, cluster = s, membership{cas: seen[s].cas, servers: seen[s].servers}
 			continue
 		}
 		proof, why := cluster.of(seen[s])
 		if why != "" {
 			return &SeveralClustersError{first.name, s.name, why}
 		}
-		s.settle(proof)
+		s.noteProof(proof)
 	}
 	return nil
 }
 
-// settle notes why a machine is taken for one of the cluster.
-func (s *Source) settle(proof string) {
+// noteProof notes what proves that a machine is one of the cluster; "" proves nothing.
+func (s *Source) noteProof(proof string) {
 	need := "cluster of " + s.base
 	s.notes = slices.DeleteFunc(s.notes, func(c evidence.Coverage) bool { return c.Need == need && proof != "" })
 	if proof != "" {
-		s.guest = false
+		s.unproven = false
 		s.notes = append(s.notes, evidence.Coverage{Need: need, State: evidence.Read, Count: 1, Reason: proof})
 	}
 }
 
-// of says what proves that a machine belongs to the cluster, or why it does not.
-// Neither: nothing that both hold tells.
-func (b belonging) of(m belonging) (proof, why string) {
+// of says what proves that a machine belongs to the cluster, or why it does not; neither
+// where nothing that both have shows it.
+func (b membership) of(m membership) (proof, why string) {
 	common := func(x, y []string) bool {
 		return slices.ContainsFunc(x, func(v string) bool { return slices.Contains(y, v) })
 	}
 	switch {
 	case common(b.ids, m.ids):
 		return "a Node of the cluster has this machine's ID", ""
-	case common(b.authorities, m.authorities):
+	case common(b.cas, m.cas):
 		return "the machine believes in an authority of the cluster", ""
-	case len(b.authorities) > 0 && len(m.authorities) > 0:
+	case len(b.cas) > 0 && len(m.cas) > 0:
 		return "", "they are of different clusters: the machine believes in none of the authorities of the other"
 	case common(b.servers, m.servers) || len(b.servers) == 0 || len(m.servers) == 0:
 		return "", ""
@@ -92,23 +93,23 @@ func (b belonging) of(m belonging) (proof, why string) {
 	return "", fmt.Sprintf("they are of different clusters: the machine's kubelet speaks to %s, the other's API is %s", quoted(m.servers), quoted(b.servers))
 }
 
-func (b belonging) with(o belonging) belonging {
-	return belonging{slices.Concat(b.ids, o.ids), slices.Concat(b.authorities, o.authorities), slices.Concat(b.servers, o.servers)}
+func (b membership) with(o membership) membership {
+	return membership{slices.Concat(b.ids, o.ids), slices.Concat(b.cas, o.cas), slices.Concat(b.servers, o.servers)}
 }
 
-// machineOf reads what machines told of themselves; false where the archive has none.
-func (s *Source) machineOf(ctx context.Context) (belonging, bool, error) {
-	var b belonging
+// machineOf reads what machines reported of themselves; false where the archive has none.
+func (s *Source) machineOf(ctx context.Context) (membership, bool, error) {
+	var b membership
 	list, err := s.listed(ctx, evidence.HostIdentities, "")
 	for _, o := range list {
 		id, err := evidence.Decode[onhost.Identity](o)
 		if err != nil {
-			continue // it says so where it is read
+			continue // reading the object reports it
 		}
 		b.ids = append(b.ids, plainID(id.MachineID, id.SystemUUID)...)
 		for _, c := range slices.Concat(id.RootCA, id.Runtime.Authorities, id.Bootstrap.Authorities) {
 			if c.SHA256 != "" {
-				b.authorities = append(b.authorities, c.SHA256)
+				b.cas = append(b.cas, c.SHA256)
 			}
 		}
 		b.servers = append(b.servers, serverNames(id.Runtime.Server, id.Bootstrap.Server)...)
@@ -116,12 +117,12 @@ func (s *Source) machineOf(ctx context.Context) (belonging, bool, error) {
 	return b, len(list) > 0, err
 }
 
-// clusterOf reads what a cluster's objects say: its Nodes' IDs, the authorities that
-// the machine-config-operator puts on every machine, and the name of its internal API
+// clusterOf reads what a cluster's objects show: its Nodes' IDs, the CAs that the
+// machine-config-operator puts on every machine, and the name of its internal API
 // (openshift/machine-config-operator:templates/common/_base/files/root-ca.yaml,
 // pkg/daemon/certificate_writer.go).
-func (s *Source) clusterOf(ctx context.Context) (belonging, error) {
-	var b belonging
+func (s *Source) clusterOf(ctx context.Context) (membership, error) {
+	var b membership
 	nodes, err := s.listed(ctx, evidence.Nodes, "")
 	if err != nil {
 		return b, err
@@ -136,7 +137,7 @@ func (s *Source) clusterOf(ctx context.Context) (belonging, error) {
 	for _, o := range configs {
 		for _, field := range []string{"rootCAData", "kubeAPIServerServingCAData"} {
 			if raw, err := base64.StdEncoding.DecodeString(evidence.String(o.Content, "spec", field)); err == nil {
-				b.authorities = append(b.authorities, fingerprints(raw)...)
+				b.cas = append(b.cas, fingerprints(raw)...)
 			}
 		}
 	}
@@ -146,7 +147,7 @@ func (s *Source) clusterOf(ctx context.Context) (belonging, error) {
 	}
 	for _, o := range maps {
 		if o.Name == "kube-root-ca.crt" {
-			b.authorities = append(b.authorities, fingerprints([]byte(evidence.String(o.Content, "data", "ca.crt")))...)
+			b.cas = append(b.cas, fingerprints([]byte(evidence.String(o.Content, "data", "ca.crt")))...)
 		}
 	}
 	infras, err := s.listed(ctx, evidence.Infrastructures, "")
@@ -156,7 +157,7 @@ func (s *Source) clusterOf(ctx context.Context) (belonging, error) {
 	return b, err
 }
 
-// listed is List without what could not be read.
+// listed is List where it does not matter that some objects could not be read.
 func (s *Source) listed(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
 	list, err := s.List(ctx, r, namespace)
 	if _, ok := evidence.AsUnavailable(err); err != nil && !ok {

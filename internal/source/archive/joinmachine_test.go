@@ -56,8 +56,8 @@ func TestJoinMachines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(b.notes) != 1 || b.notes[0].State != tt.state || tt.state == evidence.Read && b.guest {
-				t.Errorf("notes: %+v, guest: %v", b.notes, b.guest)
+			if len(b.notes) != 1 || b.notes[0].State != tt.state || tt.state == evidence.Read && b.unproven {
+				t.Errorf("notes: %+v, unproven: %v", b.notes, b.unproven)
 			}
 		})
 	}

@@ -10,35 +10,33 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/archive/journal"
+	"github.com/rollcall-project/rollcall/internal/source/archive/layout"
 )
-
-// maxLineNow bounds what is read to find the newest time of lines.
-const maxLineNow = 256 << 20
 
 var (
 	isoStamp = regexp.MustCompile(`\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d| [+-]\d{4})`)
 	dirStamp = regexp.MustCompile(`(?:^|/)(?:log-bundle|sosreport|agent-gather)-(?:[^/]*-)?(20\d\d)-?(\d\d)-?(\d\d)`)
 )
 
-// WithClock says what time it is for whoever reads. Journals print no year: where nothing
+// WithClock sets the time at which the archive is read. Journals print no year: where nothing
 // in the archive has one, lines are of the latest year that is not ahead of this time.
 func (s *Source) WithClock(now time.Time) { s.clock = now }
 
-// clockNote says that the year of now is a guess.
+// clockNote notes that the year of now is a guess.
 func (s *Source) clockNote() evidence.Coverage {
 	return evidence.Coverage{Need: "year of " + s.base, State: evidence.Partial,
 		Reason: "its lines have no year; the latest that fits the clock of this computer is taken", Supply: evidence.Supply{Kind: evidence.SupplyNow}}
 }
 
-// lineNow returns the newest time that lines of journals and of the installer
-// carry. Lines with a year decide the year of those without; so does the date in
-// the name of a log bundle, a sosreport or an agent-gather. With neither, lines
-// without a year are of the latest year that fits the clock (WithClock), and without
-// one give no time.
+// lineNow returns the newest time of lines of journals and of the installer. Lines with a
+// year decide the year of those without; so does the date in the name of a log bundle, a
+// sosreport or an agent-gather. With neither, lines without a year are of the latest year
+// that fits the clock (WithClock); without a clock they have no time.
 func (s *Source) lineNow(ctx context.Context) (time.Time, error) {
 	var newest, limit time.Time
-	for _, e := range append([]entry{{root: s.base}}, s.texts...) {
-		if m := dirStamp.FindStringSubmatch(e.root); m != nil {
+	for _, e := range append([]layout.Entry{{Root: s.base}}, s.ix.Texts...) {
+		if m := dirStamp.FindStringSubmatch(e.Root); m != nil {
 			day, err := time.Parse(time.DateOnly, m[1]+"-"+m[2]+"-"+m[3])
 			if end := day.Add(2 * clockSkew); err == nil && end.After(limit) {
 				limit = end
@@ -46,9 +44,9 @@ func (s *Source) lineNow(ctx context.Context) (time.Time, error) {
 		}
 	}
 	var last []string
-	left := int64(maxLineNow)
-	for _, e := range s.texts {
-		if e.text.Kind != evidence.Journal && e.text.Kind != evidence.Installer || e.file.size == 0 || left <= 0 {
+	left := int64(layout.MaxLines)
+	for _, e := range s.ix.Texts {
+		if e.Text.Kind != evidence.Journal && e.Text.Kind != evidence.Installer || e.File.Size == 0 || left <= 0 {
 			continue
 		}
 		t, line, err := s.newestLine(ctx, e, limit, &left)
@@ -56,7 +54,7 @@ func (s *Source) lineNow(ctx context.Context) (time.Time, error) {
 			return time.Time{}, ctx.Err()
 		}
 		if err != nil {
-			continue // reading it says so
+			continue // reading it reports the error
 		}
 		if last = append(last, line); t.After(newest) {
 			newest = t
@@ -78,19 +76,14 @@ func (s *Source) lineNow(ctx context.Context) (time.Time, error) {
 }
 
 // newestLine returns the newest time with a year in a text, and its last line.
-func (s *Source) newestLine(ctx context.Context, e entry, limit time.Time, left *int64) (newest time.Time, last string, err error) {
-	open := s.openEntry
-	if e.export {
-		open = func(ctx context.Context, e entry, _ string) (io.ReadCloser, error) { return s.openText(ctx, e.file) }
-	}
-	in, err := open(ctx, e, "")
+func (s *Source) newestLine(ctx context.Context, e layout.Entry, limit time.Time, left *int64) (newest time.Time, last string, err error) {
+	in, err := s.openForTime(ctx, e)
 	if err != nil {
 		return newest, "", err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	if e.export {
-		newest = newestEntry(io.LimitReader(in, *left), limit)
-		return newest, "", nil
+	if e.Export {
+		return journal.NewestEntry(io.LimitReader(in, *left), limit), "", nil
 	}
 	lines := bufio.NewScanner(io.LimitReader(in, *left))
 	lines.Buffer(make([]byte, 64<<10), 1<<20)
@@ -105,8 +98,8 @@ func (s *Source) newestLine(ctx context.Context, e entry, limit time.Time, left 
 			continue
 		}
 		m := strings.Replace(strings.Replace(isoStamp.FindString(head), "T", " ", 1), "Z", " +0000", 1)
-		for _, layout := range []string{"2006-01-02 15:04:05-07:00", "2006-01-02 15:04:05-0700", "2006-01-02 15:04:05 -0700"} {
-			if t, err := time.Parse(layout, m); err == nil {
+		for _, form := range []string{"2006-01-02 15:04:05-07:00", "2006-01-02 15:04:05-0700", "2006-01-02 15:04:05 -0700"} {
+			if t, err := time.Parse(form, m); err == nil {
 				if t = ownTime(head, t); t.After(newest) && (limit.IsZero() || !t.After(limit)) {
 					newest = t
 				}
@@ -116,16 +109,25 @@ func (s *Source) newestLine(ctx context.Context, e entry, limit time.Time, left 
 	return newest, last, nil // a line that is too long ends the search, not the text
 }
 
+// openForTime opens a text; a journal in export format as it is, because its lines would
+// have lost the year.
+func (s *Source) openForTime(ctx context.Context, e layout.Entry) (io.ReadCloser, error) {
+	if e.Export {
+		return s.members.OpenText(ctx, e.File)
+	}
+	return layout.OpenLines(ctx, s.members, e, "")
+}
+
 var (
-	// aheadWords are in lines whose time may lie ahead.
+	// aheadWords are in lines whose time may be in the future.
 	aheadWords = regexp.MustCompile(`(?i)expir|deadline|not ?after|until|valid`)
 	// kubeletCert is of the kubelet's certificate, which is valid for a day at first and
 	// for 30 days then (kubernetes/client-go:util/certificate/certificate_manager.go).
 	kubeletCert = regexp.MustCompile(`(?i)certificate expiration is|rotation deadline is`)
 )
 
-// ownTime is when a line was written that has a time t in its text: a journal's line
-// without a year begins with its own, and t gives it the year. Zero where t does not.
+// ownTime is when a line with a time t in its text was written. A journal's line without a
+// year begins with its own time, and t gives it the year; zero where t is too far from it.
 func ownTime(head string, t time.Time) time.Time {
 	if _, _, ok := evidence.JournalHead([]byte(head)); !ok || strings.HasPrefix(head, "20") {
 		return t
@@ -142,17 +144,4 @@ func ownTime(head string, t time.Time) time.Time {
 		return time.Time{}
 	}
 	return own
-}
-
-// newestEntry returns the newest time of a journal in export format.
-func newestEntry(r io.Reader, limit time.Time) (newest time.Time) {
-	for x := newExport(r); ; {
-		e, err := x.next()
-		if err != nil {
-			return newest
-		}
-		if e.time.After(newest) && (limit.IsZero() || !e.time.After(limit)) {
-			newest = e.time
-		}
-	}
 }

@@ -188,11 +188,12 @@ func TestOtherLosses(t *testing.T) {
 		w.Close()
 		return b.Bytes()
 	}
+	const block = 512 // of a tar
 	sparseMember := pack(tar.Header{Name: "mg/cluster-scoped-resources/core/nodes/b.yaml", Typeflag: tar.TypeReg, Format: tar.FormatGNU})
-	at := bytes.Index(sparseMember, []byte("nodes/b.yaml"))/blockSize*blockSize + 156
+	at := bytes.Index(sparseMember, []byte("nodes/b.yaml"))/block*block + 156
 	sum := sparseMember[at-8 : at]
 	sparseMember[at] = tar.TypeGNUSparse
-	copy(sum, checksum(sparseMember[at-156:at-156+blockSize]))
+	copy(sum, checksum(sparseMember[at-156:at-156+block]))
 	for name, raw := range map[string][]byte{
 		"a hard link": pack(tar.Header{Name: "mg/cluster-scoped-resources/core/nodes/b.yaml", Typeflag: tar.TypeLink, Linkname: lostNode}),
 		"a device":    pack(tar.Header{Name: "mg/cluster-scoped-resources/core/nodes/b.yaml", Typeflag: tar.TypeChar}),
@@ -333,7 +334,7 @@ func TestLongNames(t *testing.T) {
 		}
 	}
 	deep := strings.Repeat("d/", 2000) + "x.yaml"
-	if n := testing.AllocsPerRun(10, func() { layoutMark(deep) }); n > 2 {
+	if n := testing.AllocsPerRun(10, func() { proven(deep) }); n > 2 {
 		t.Errorf("%v allocations for a deep name", n)
 	}
 }

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/archive/collection"
 	"github.com/rollcall-project/rollcall/internal/source/lean"
 )
 
-const collection = `
+const collectionTree = `
 -- c/rollcall.yaml --
 apiVersion: rollcall.dev/v1alpha1
 kind: Collection
@@ -53,7 +54,7 @@ seen
 func TestLean(t *testing.T) {
 	const pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: a, managedFields: []}\nspec: {nodeName: node1, dnsPolicy: x}\n"
 	for name, text := range map[string]string{
-		"collection":  strings.ReplaceAll(collection, "kind: Pod\nmetadata: {name: p, namespace: a}\n", pod),
+		"collection":  strings.ReplaceAll(collectionTree, "kind: Pod\nmetadata: {name: p, namespace: a}\n", pod),
 		"must-gather": in("namespaces/a/pods/p/p.yaml", pod),
 	} {
 		for _, kept := range []bool{false, true} {
@@ -76,7 +77,7 @@ func TestLean(t *testing.T) {
 // TestReplayKeepsToTheHeader holds that a collection answers what its run was
 // answered: the header decides, not what lies in the tree.
 func TestReplayKeepsToTheHeader(t *testing.T) {
-	s := open(t, collection)
+	s := open(t, collectionTree)
 	d, err := s.Describe(t.Context())
 	if err != nil || d.Kind != Collection || d.Vantage != "laptop" || !d.Now.Equal(at(t, "2026-01-02T10:00:00Z")) {
 		t.Errorf("Describe = %+v, %v", d, err)
@@ -160,17 +161,17 @@ func TestForeignAdvice(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		n      evidence.Need
-		record MissingRecord
+		record collection.MissingRecord
 		want   evidence.Unavailable
 	}{
-		"a role":           {pods, MissingRecord{"forbidden", "x", read("role verb=list resource=pods namespace=a")}, evidence.Unavailable{Why: evidence.Forbidden, Supply: evidence.Supply{Kind: evidence.SupplyRole, Verb: "list", Resource: "pods", Namespace: "a"}}},
-		"nothing":          {pods, MissingRecord{"forbidden", "x", nil}, evidence.Unavailable{Why: evidence.Forbidden}},
-		"words":            {pods, MissingRecord{"forbidden", "x", read("oc adm must-gather")}, evidence.Unavailable{Why: evidence.Forbidden, Supply: inspect}},
-		"for a probe":      {probes, MissingRecord{"not asked", "x", read("words")}, evidence.Unavailable{Why: evidence.NotAsked, Supply: evidence.Supply{Kind: evidence.SupplyProbe}}},
-		"a reason unknown": {pods, MissingRecord{"fine", "x", nil}, evidence.Unavailable{Why: evidence.Damaged}},
-		"no reason":        {pods, MissingRecord{}, evidence.Unavailable{Why: evidence.Damaged}},
+		"a role":           {pods, collection.MissingRecord{Why: "forbidden", Detail: "x", Supply: read("role verb=list resource=pods namespace=a")}, evidence.Unavailable{Why: evidence.Forbidden, Supply: evidence.Supply{Kind: evidence.SupplyRole, Verb: "list", Resource: "pods", Namespace: "a"}}},
+		"nothing":          {pods, collection.MissingRecord{Why: "forbidden", Detail: "x", Supply: nil}, evidence.Unavailable{Why: evidence.Forbidden}},
+		"words":            {pods, collection.MissingRecord{Why: "forbidden", Detail: "x", Supply: read("oc adm must-gather")}, evidence.Unavailable{Why: evidence.Forbidden, Supply: inspect}},
+		"for a probe":      {probes, collection.MissingRecord{Why: "not asked", Detail: "x", Supply: read("words")}, evidence.Unavailable{Why: evidence.NotAsked, Supply: evidence.Supply{Kind: evidence.SupplyProbe}}},
+		"a reason unknown": {pods, collection.MissingRecord{Why: "fine", Detail: "x", Supply: nil}, evidence.Unavailable{Why: evidence.Damaged}},
+		"no reason":        {pods, collection.MissingRecord{}, evidence.Unavailable{Why: evidence.Damaged}},
 	} {
-		if u := c.record.unavailable(c.n); u.Why != c.want.Why || u.Supply != c.want.Supply {
+		if u := unavailable(c.record, c.n); u.Why != c.want.Why || u.Supply != c.want.Supply {
 			t.Errorf("%s: %s, %q", name, u.Why, u.Supply)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/archive/layout/mustgather"
 )
 
 func at(t testing.TB, value string) time.Time {
@@ -51,65 +51,17 @@ func TestKind(t *testing.T) {
 	node := "cluster-scoped-resources/core/nodes/n.yaml"
 	object := "kind: Node\nmetadata: {name: n}\n"
 	for name, c := range map[string]struct{ text, want string }{
-		"by version":     {in("a/version", "openshift/must-gather\n4.0") + in("a/"+node, object), MustGather},
-		"by host logs":   {in("host_service_logs/masters/kubelet_service.log", "x") + in(node, object), MustGather},
-		"by stamp":       {in("timestamp", "2026-01-02 11:00:00.1 +0100 CET m=+0.1") + in(node, object), Inspect},
-		"by name":        {in("inspect.local.123/"+node, object), Inspect},
-		"nothing says":   {in(node, object), Tree},
-		"foreign header": {in("version", "1.2.3") + in(node, object), Tree},
+		"by version":     {in("a/version", "openshift/must-gather\n4.0") + in("a/"+node, object), mustgather.MustGather},
+		"by host logs":   {in("host_service_logs/masters/kubelet_service.log", "x") + in(node, object), mustgather.MustGather},
+		"by stamp":       {in("timestamp", "2026-01-02 11:00:00.1 +0100 CET m=+0.1") + in(node, object), mustgather.Inspect},
+		"by name":        {in("inspect.local.123/"+node, object), mustgather.Inspect},
+		"nothing says":   {in(node, object), mustgather.Tree},
+		"foreign header": {in("version", "1.2.3") + in(node, object), mustgather.Tree},
 	} {
 		if d, err := open(t, c.text).Describe(t.Context()); err != nil || d.Kind != c.want {
 			t.Errorf("%s: %q, %v, want %q", name, d.Kind, err, c.want)
 		}
 	}
-}
-
-func TestClassify(t *testing.T) {
-	for path, want := range map[string]entry{
-		"cluster-scoped-resources/core/namespaces/a.yaml":                       {class: object, resource: evidence.Namespaces},
-		"x/namespaces/a/a.yaml":                                                 {class: object, root: "x/", resource: evidence.Namespaces},
-		"namespaces/namespaces/core/pods.yaml":                                  {class: object, list: true, resource: evidence.Pods, namespace: "namespaces"},
-		"namespaces/a/pods/p/p.yaml":                                            {class: object, resource: evidence.Pods, namespace: "a"},
-		"namespaces/a/core/pods/p.yaml":                                         {class: object, resource: evidence.Pods, namespace: "a"},
-		"namespaces/mg/namespaces/a/core/pods.yaml":                             {class: object, root: "namespaces/mg/", list: true, resource: evidence.Pods, namespace: "a"},
-		"namespaces/a/pods/p/c/c/logs/current.log":                              {class: text, text: evidence.Text{Namespace: "a", Pod: "p", Container: "c"}},
-		"namespaces/a/pods/p/c/c/logs/previous.insecure.log":                    {class: text, text: evidence.Text{Namespace: "a", Pod: "p", Container: "c", Previous: true}},
-		"namespaces/a/pods/p/c/c/logs/rotated/0.log.20260101-1.gz":              {class: text, text: evidence.Text{Namespace: "a", Pod: "p", Container: "c"}},
-		"namespaces/a/pods/p/c/c/healthz":                                       {class: other},
-		"host_service_logs/masters/machine-config-daemon-firstboot_service.log": {class: text, text: evidence.Text{Kind: evidence.Journal, Unit: "machine-config-daemon-firstboot"}},
-		"nodes/n1/n1_logs_kubelet.gz":                                           {class: text, text: evidence.Text{Kind: evidence.Journal, Host: "n1", Unit: "kubelet"}},
-		"consoles/h.log":                                                        {class: text, text: evidence.Text{Kind: evidence.Console, Host: "h"}},
-		"README.md":                                                             {class: other},
-		"namespaces":                                                            {class: other},
-		"namespaces//core/pods.yaml":                                            {class: loose, root: "namespaces//core/"},
-	} {
-		got := classify(path)
-		if want.class == text {
-			want.text.Path = path
-			if want.text.Kind == "" {
-				want.text.Kind = evidence.ContainerLog
-			}
-		}
-		if got.class != want.class || want.class != other && got.root != want.root || got.resource != want.resource ||
-			got.namespace != want.namespace && want.class == object || got.list != want.list {
-			t.Errorf("classify(%q) = %+v, want %+v", path, got, want)
-		}
-		if g, w := got.text, want.text; g.Kind != w.Kind || g.Namespace != w.Namespace || g.Pod != w.Pod || g.Container != w.Container ||
-			g.Previous != w.Previous || g.Host != w.Host || g.Unit != w.Unit || g.Path != w.Path {
-			t.Errorf("classify(%q).text = %+v, want %+v", path, g, w)
-		}
-	}
-}
-
-func FuzzNewestTime(f *testing.F) {
-	f.Add([]byte("renewTime: \"2026-01-02T10:06:00.000001Z\"\ncreationTimestamp: 2026"))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		limit := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		if got := newestTime(raw, limit); got.After(limit) {
-			t.Errorf("newestTime(%q) = %v, beyond the limit", raw, got)
-		}
-		stampTimes(raw)
-	})
 }
 
 // TestOwnTime: a time that lies ahead, such as that of a certificate's end, is not the

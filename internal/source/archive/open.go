@@ -8,13 +8,23 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/source/archive/layout"
+	"github.com/rollcall-project/rollcall/internal/source/archive/layout/loose"
+	"github.com/rollcall-project/rollcall/internal/source/archive/member"
+)
+
+const (
+	// maxKept bounds a stream that is kept to be read again.
+	maxKept = 64 << 30
+	// maxPlain bounds such a stream when it is text: a log, or a file of objects.
+	maxPlain = 1 << 30
 )
 
 // Open opens an archive: a directory, a tar or zip, or a file of objects or lines,
-// packed or not, known by its content. A directory is read through os.Root, so
-// that no link in it leads outside. Close releases it.
+// packed or not. A directory is read through os.Root, so that no link in it leads
+// outside. Close releases it.
 func Open(ctx context.Context, name string, how ...Option) (*Source, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -35,7 +45,7 @@ func Open(ctx context.Context, name string, how ...Option) (*Source, error) {
 	if info.Mode()&os.ModeDevice != 0 {
 		return nil, fmt.Errorf("open archive %s: it is a device, neither a directory nor a file", name)
 	}
-	f, err := openNamed(ctx, name, info.Mode())
+	f, err := openPath(ctx, name, info.Mode())
 	if err != nil {
 		return nil, fmt.Errorf("open archive: %w", err)
 	}
@@ -54,9 +64,9 @@ func Open(ctx context.Context, name string, how ...Option) (*Source, error) {
 // pipePatience is how long a named pipe may be without a writer.
 const pipePatience = 15 * time.Second
 
-// openNamed opens a file. A named pipe that no one writes to would be waited for
-// endlessly, and no signal ends that.
-func openNamed(ctx context.Context, name string, mode os.FileMode) (*os.File, error) {
+// openPath opens a file. To open a named pipe without a writer waits endlessly, and no
+// signal ends that.
+func openPath(ctx context.Context, name string, mode os.FileMode) (*os.File, error) {
 	if mode&os.ModeNamedPipe == 0 {
 		return os.Open(name)
 	}
@@ -90,9 +100,9 @@ func openNamed(ctx context.Context, name string, mode os.FileMode) (*os.File, er
 	return nil, err
 }
 
-// Stream opens an archive that can be read only once, such as standard input. Its
-// bytes are kept, as they come and packed as they are, in a temporary file that
-// has no name left and that only this user could open; Close releases it.
+// Stream opens an archive that can be read only once, such as standard input. Its bytes
+// are kept, packed as they are, in a temporary file without a name that only this user
+// could open; Close releases it.
 func Stream(ctx context.Context, r io.Reader, name string, how ...Option) (_ *Source, err error) {
 	f, err := os.CreateTemp("", "rollcall-*")
 	if err != nil {
@@ -104,13 +114,13 @@ func Stream(ctx context.Context, r io.Reader, name string, how ...Option) (_ *So
 			err = errors.Join(err, kept.Close())
 		}
 	}()
-	stream := &whileAlive{ctx, r}
-	head, err := peek(stream)
+	stream := member.WithContext(ctx, r)
+	head, err := member.Peek(stream)
 	if err != nil {
 		return nil, fmt.Errorf("read archive %s: %w", name, err)
 	}
 	limit := int64(maxKept)
-	if !isPacked(head) {
+	if !member.IsContainer(head) {
 		if slices.Contains(head, 0) { // no text: what follows is not worth the disk
 			return nil, &ForeignFileError{name}
 		}
@@ -131,7 +141,7 @@ func Stream(ctx context.Context, r io.Reader, name string, how ...Option) (_ *So
 	return s, nil
 }
 
-// temporary is a file that goes away when it is closed.
+// temporary is a file that is removed when it is closed.
 type temporary struct {
 	*os.File
 	named bool // where an open file cannot be removed
@@ -145,77 +155,44 @@ func (t *temporary) Close() error {
 	return err
 }
 
-// whileAlive ends a stream with its context.
-type whileAlive struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (w *whileAlive) Read(p []byte) (int, error) {
-	if err := w.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return w.r.Read(p)
+// Bytes opens an archive whose bytes are in memory, as Open opens a file.
+func Bytes(ctx context.Context, raw []byte, name string) (*Source, error) {
+	return fromBytes(ctx, bytes.NewReader(raw), int64(len(raw)), name, optionsOf(nil))
 }
 
 // fromBytes opens what the first bytes say it is.
 func fromBytes(ctx context.Context, f io.ReaderAt, size int64, name string, o options) (*Source, error) {
-	head, err := peek(io.NewSectionReader(f, 0, size))
+	b := newBuilder(name, o)
+	c, err := member.Read(ctx, f, size, name, b, o.budget)
 	if err != nil {
-		return nil, fmt.Errorf("read archive %s: %w", name, err)
+		return nil, err
 	}
-	if len(head) == 0 {
-		return nil, fmt.Errorf("no object or log of a cluster found in %s: it is empty; was the download cut off?", name)
-	}
-	if strings.HasPrefix(string(head), zipMagic) || strings.HasPrefix(string(head), zipEmpty) {
-		return fromZip(ctx, f, size, name)
-	}
-	how := notPacked
-	for _, p := range packings {
-		if strings.HasPrefix(string(head), p.magic) && !isTar(head) {
-			how = p.how
+	if size, ok := c.Single(); ok {
+		if err := b.addSingle(ctx, c, size); err != nil {
+			return nil, err
 		}
 	}
-	if how != notPacked {
-		r, err := unpack(f, size, how)
-		if err != nil {
-			return nil, fmt.Errorf("read archive %s: it begins like %s and is not: %w", name, how, err)
-		}
-		if head, err = peek(r); err != nil && !isTar(head) {
-			return nil, fmt.Errorf("no object or log of a cluster found in %s: it is cut off or damaged: unpack %s: %w", name, how, err)
-		}
-	}
-	if isTar(head) {
-		return fromTar(ctx, f, size, name, how, o)
-	}
-	return fromFile(ctx, f, size, name, how)
+	return b.finish(ctx, c)
 }
 
-// isPacked knows what holds files by its first bytes.
-func isPacked(head []byte) bool {
-	begins := func(magic string) bool { return strings.HasPrefix(string(head), magic) }
-	for _, p := range packings {
-		if begins(p.magic) {
-			return true
-		}
+// addSingle adds the one file of what is no container: its name means nothing.
+func (b *builder) addSingle(ctx context.Context, c *member.Container, size int64) error {
+	f := member.File{Path: b.s.base, Size: size}
+	if head, err := headOf(ctx, c, f); err == nil && loose.IsKubeconfig(head) {
+		return fmt.Errorf("no object or log of a cluster found in %s: it is a kubeconfig; a cluster to ask is named with --kubeconfig %s", b.s.name, b.s.name)
 	}
-	return isTar(head) || begins(zipMagic) || begins(zipEmpty)
+	b.s.single, b.count = true, 1
+	b.keep(layout.Entry{Class: layout.Loose, File: f})
+	return nil
 }
 
-// peek returns the first bytes, as many as show what something is.
-func peek(r io.Reader) ([]byte, error) {
-	head := make([]byte, 4096)
-	n := 0
-	for n < len(head) {
-		k, err := r.Read(head[n:])
-		if n += k; err == io.EOF { // not io.ErrUnexpectedEOF, which is a stream that is cut off
-			break
-		}
-		if err != nil {
-			return head[:n], err
-		}
+func headOf(ctx context.Context, c *member.Container, f member.File) ([]byte, error) {
+	r, err := c.Open(ctx, f)
+	if err != nil {
+		return nil, err
 	}
-	return head[:n], nil
+	head, err := member.Peek(r)
+	return head, errors.Join(err, r.Close())
 }
 
 // ForeignFileError says that a file is no archive, and neither objects nor a log.
@@ -226,26 +203,4 @@ func (e *ForeignFileError) Error() string {
 	return fmt.Sprintf("no object or log of a cluster found in %s: it is neither a directory nor a tar or zip (also as .gz, .xz, .zst, .bz2); "+
 		"expected a must-gather, an `oc adm inspect` tree or a collection of rollcall. "+
 		"Text from a console goes with --console HOST=FILE", e.Name)
-}
-
-// isTar knows a tar by its first header.
-func isTar(head []byte) bool {
-	return len(head) >= blockSize && (string(head[257:262]) == "ustar" || oldTar(head[:blockSize]))
-}
-
-// oldTar knows the tar of 7th Edition Unix, which has no magic, by its checksum.
-func oldTar(head []byte) bool {
-	sum, want := 0, 0
-	for i, c := range head {
-		if i >= 148 && i < 156 {
-			c = ' '
-		}
-		sum += int(c)
-	}
-	for _, c := range head[148:156] {
-		if c >= '0' && c <= '7' {
-			want = want*8 + int(c-'0')
-		}
-	}
-	return sum == want && head[0] != 0
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/archive/layout/loose"
 )
 
 const nodeList = `apiVersion: v1
@@ -39,7 +40,7 @@ func TestPlainFiles(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		isKind(t, s, Files, "")
+		isKind(t, s, loose.Kind, "")
 		for r, want := range map[evidence.Resource]string{evidence.Nodes: "control1", evidence.ClusterOperators: "dns"} {
 			if got := names(t, s, r, ""); !slices.Equal(got, []string{want}) {
 				t.Errorf("%s: %s are %v, want %s", name, r, got, want)
@@ -100,7 +101,7 @@ func TestPlainLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	isKind(t, s, Files, "2026-01-02T15:00:00Z")
+	isKind(t, s, loose.Kind, "2026-01-02T15:00:00Z")
 	if got := allText(t, s, evidence.TextQuery{Kind: evidence.Installer}); !strings.Contains(got, "4.20.1") {
 		t.Errorf("the installer says %q", got)
 	}
@@ -108,7 +109,7 @@ func TestPlainLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	isKind(t, s, Files, "2026-01-02T10:00:09Z")
+	isKind(t, s, loose.Kind, "2026-01-02T10:00:09Z")
 	if got := allText(t, s, evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet", Host: "control1"}); !strings.Contains(got, "later") {
 		t.Errorf("the kubelet says %q", got)
 	}
@@ -147,7 +148,7 @@ func FuzzPlain(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(s.objects) == 0 && len(s.texts) == 0 {
+		if len(s.ix.Objects) == 0 && len(s.ix.Texts) == 0 {
 			t.Error("a file without content is no error")
 		}
 		everything(t, s)

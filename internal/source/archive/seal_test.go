@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/archive/collection"
 )
 
 // sealed is a collection with digests: two pods and a console.
@@ -22,7 +23,7 @@ func sealed(t testing.TB) fstest.MapFS {
 		"c/consoles/h.log":             {Data: []byte("seen\n")},
 		"c/consoles/i.log":             {Data: []byte(strings.Repeat("a long line\n", maxAtOnce/12+1))},
 	}
-	header := "apiVersion: " + ManifestVersion + "\nkind: Collection\nnow: \"2026-01-02T10:00:00Z\"\nfiles:\n"
+	header := "apiVersion: " + collection.Version + "\nkind: Collection\nnow: \"2026-01-02T10:00:00Z\"\nfiles:\n"
 	for name, f := range files {
 		sum := sha256.Sum256(f.Data)
 		header += fmt.Sprintf("- {name: %s, size: %d, sha256: %s}\n", strings.TrimPrefix(name, "c/"), len(f.Data), hex.EncodeToString(sum[:]))
@@ -37,13 +38,13 @@ texts:
 - query: {kind: console}
   texts: [{kind: console, host: h, path: h, file: consoles/h.log}, {kind: console, host: i, path: i, file: consoles/i.log}]
 `
-	files["c/"+ManifestName] = &fstest.MapFile{Data: []byte(header)}
-	files["c/"+SealName] = &fstest.MapFile{Data: Seal([]byte(header))}
+	files["c/"+collection.ManifestName] = &fstest.MapFile{Data: []byte(header)}
+	files["c/"+collection.SealName] = &fstest.MapFile{Data: collection.Seal([]byte(header))}
 	return files
 }
 
 // consoles reads the consoles, and returns the errors by host.
-func consoles(t *testing.T, s *Source) map[string]error {
+func openConsoles(t *testing.T, s *Source) map[string]error {
 	t.Helper()
 	texts, err := s.Texts(t.Context(), evidence.TextQuery{Kind: evidence.Console})
 	if err != nil {
@@ -99,7 +100,7 @@ func TestSealedCollection(t *testing.T) {
 			if list, err := s.List(t.Context(), evidence.Nodes, ""); err != nil || list != nil {
 				t.Errorf("%s as %s: nodes are %v, %v", name, form, list, err)
 			}
-			for host, err := range consoles(t, s) {
+			for host, err := range openConsoles(t, s) {
 				if (host == c.damaged) != evidence.IsDamage(err) || host != c.damaged && err != nil {
 					t.Errorf("%s as %s: the console of %s: %v", name, form, host, err)
 				}
@@ -118,12 +119,12 @@ func TestBrokenSeal(t *testing.T) {
 		damage func(fstest.MapFS)
 		want   string
 	}{
-		"a changed header":   {func(f fstest.MapFS) { f["c/"+ManifestName].Data[40] ^= 1 }, "it has not the SHA-256 that rollcall.sha256 names"},
-		"another version":    {func(f fstest.MapFS) { f["c/"+ManifestName].Data[24] = '1' }, "it has not the SHA-256"},
-		"a changed seal":     {func(f fstest.MapFS) { f["c/"+SealName].Data[3] ^= 1 }, "it has not the SHA-256"},
-		"no seal":            {func(f fstest.MapFS) { delete(f, "c/"+SealName) }, "rollcall.sha256 is missing"},
-		"no header":          {func(f fstest.MapFS) { delete(f, "c/"+ManifestName) }, "rollcall.yaml is missing"},
-		"an emptied header":  {func(f fstest.MapFS) { f["c/"+ManifestName].Data = nil }, "it has not the SHA-256"},
+		"a changed header":   {func(f fstest.MapFS) { f["c/"+collection.ManifestName].Data[40] ^= 1 }, "it has not the SHA-256 that rollcall.sha256 names"},
+		"another version":    {func(f fstest.MapFS) { f["c/"+collection.ManifestName].Data[24] = '1' }, "it has not the SHA-256"},
+		"a changed seal":     {func(f fstest.MapFS) { f["c/"+collection.SealName].Data[3] ^= 1 }, "it has not the SHA-256"},
+		"no seal":            {func(f fstest.MapFS) { delete(f, "c/"+collection.SealName) }, "rollcall.sha256 is missing"},
+		"no header":          {func(f fstest.MapFS) { delete(f, "c/"+collection.ManifestName) }, "rollcall.yaml is missing"},
+		"an emptied header":  {func(f fstest.MapFS) { f["c/"+collection.ManifestName].Data = nil }, "it has not the SHA-256"},
 		"a digest forgotten": {func(f fstest.MapFS) { resealed(f, "name: consoles/h.log", "name: consoles/x.log") }, `it has no digest of the file "consoles/h.log"`},
 		"a digest outside":   {func(f fstest.MapFS) { resealed(f, "name: consoles/h.log", "name: ../h.log") }, "not inside the collection"},
 	} {
@@ -137,27 +138,27 @@ func TestBrokenSeal(t *testing.T) {
 
 // resealed changes a header and seals it again.
 func resealed(files fstest.MapFS, old, to string) {
-	header := []byte(strings.Replace(string(files["c/"+ManifestName].Data), old, to, 1))
-	maps.Copy(files, fstest.MapFS{"c/" + ManifestName: {Data: header}, "c/" + SealName: {Data: Seal(header)}})
+	header := []byte(strings.Replace(string(files["c/"+collection.ManifestName].Data), old, to, 1))
+	maps.Copy(files, fstest.MapFS{"c/" + collection.ManifestName: {Data: header}, "c/" + collection.SealName: {Data: collection.Seal(header)}})
 }
 
 // TestCollectionWithoutDigests: what an older rollcall wrote is still read, with a note;
 // where it is cut off, nothing of it is taken for whole.
 func TestCollectionWithoutDigests(t *testing.T) {
-	s := open(t, collection)
+	s := open(t, collectionTree)
 	d, err := s.Describe(t.Context())
 	if err != nil || len(d.Notes) != 1 || !strings.Contains(d.Notes[0].Reason, "without digests") {
 		t.Errorf("%+v, %v", d.Notes, err)
 	}
-	raw := packTar(t, tree(t, collection), "")
-	s, err = Bytes(t.Context(), raw[:len(raw)-2*blockSize], "c")
+	raw := packTar(t, tree(t, collectionTree), "")
+	s, err = Bytes(t.Context(), raw[:len(raw)-2*512], "c")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if list, err := s.List(t.Context(), evidence.Pods, ""); why(t, err) != evidence.Damaged {
 		t.Errorf("%v, %v", list, err)
 	}
-	if errs := consoles(t, s); !evidence.IsDamage(errs[""]) {
+	if errs := openConsoles(t, s); !evidence.IsDamage(errs[""]) {
 		t.Errorf("%v", errs)
 	}
 }

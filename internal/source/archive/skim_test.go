@@ -4,12 +4,10 @@ import (
 	"archive/tar"
 	"bytes"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -19,6 +17,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/kernel/scan"
+	"github.com/rollcall-project/rollcall/internal/source/archive/member"
 )
 
 func gzipOf(t testing.TB, raw []byte) []byte {
@@ -168,41 +167,6 @@ func TestUnwantedIsThere(t *testing.T) {
 	}
 }
 
-// TestTimesOverWindows proves that a time is found wherever the text is cut into reads and writes.
-func TestTimesOverWindows(t *testing.T) {
-	text := strings.Repeat(`{"metadata":{"creationTimestamp":"2026-01-02T10:11:12Z","x":"`+strings.Repeat("y", 997)+`"}},`, 70) +
-		`"lastTransitionTime":"2026-01-03T10:11:12Z","deletionTimestamp":"2027-01-01T00:00:00Z"` + strings.Repeat("z", 60<<10)
-	want := time.Date(2026, 1, 3, 10, 11, 12, 0, time.UTC)
-	for _, step := range []int{1, 7, 1000, timeWindow, 1 << 20} {
-		for shift := range 40 {
-			var s timeScan
-			shifted := strings.Repeat(" ", shift*3) + text
-			if _, err := io.Copy(&s, &steps{strings.NewReader(shifted), step}); err != nil || !s.end().Equal(want) {
-				t.Fatalf("in steps of %d, shifted by %d: %s, %v, want %s", step, shift*3, s.newest, err, want)
-			}
-			var written timeScan
-			for rest := shifted; rest != ""; {
-				n, _ := written.Write([]byte(rest[:min(step, len(rest))]))
-				rest = rest[n:]
-			}
-			if got := written.end(); !got.Equal(want) {
-				t.Fatalf("written in steps of %d, shifted by %d: %s, want %s", step, shift*3, got, want)
-			}
-			if step == 1 {
-				break
-			}
-		}
-	}
-}
-
-// steps reads few bytes at once.
-type steps struct {
-	r io.Reader
-	n int
-}
-
-func (s *steps) Read(p []byte) (int, error) { return s.r.Read(p[:min(s.n, len(p))]) }
-
 func budget(objects, texts int64) Option {
-	return func(o *options) { o.objects, o.texts = objects, texts }
+	return func(o *options) { o.budget = member.Budget{Objects: objects, Texts: texts} }
 }

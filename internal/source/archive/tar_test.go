@@ -74,7 +74,7 @@ func openFile(t testing.TB, name string, raw []byte) (*Source, error) {
 func everything(t testing.TB, s *Source) map[string]any {
 	t.Helper()
 	out := map[string]any{}
-	for r := range s.objects {
+	for r := range s.ix.Objects {
 		list, err := s.List(t.Context(), r, "")
 		for i := range list {
 			list[i].Loc.Source = ""
@@ -157,24 +157,13 @@ func TestBeyondTheBudget(t *testing.T) {
 	}
 	want := everything(t, s)
 	raw := gz(t, packTar(t, fsys, ""))
-	b := newBuilder("a")
-	st := &tarStore{f: bytes.NewReader(raw), size: int64(len(raw)), how: gzipped}
-	if err := st.spools(-1, -1); err != nil {
-		t.Fatal(err)
-	}
-	if err := st.index(t.Context(), b, "a"); err != nil {
-		t.Fatal(err)
-	}
-	if s, err = b.finish(t.Context(), st); err != nil {
+	if s, err = fromBytes(t.Context(), bytes.NewReader(raw), int64(len(raw)), "a", optionsOf([]Option{budget(-1, -1)})); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
 		if diff := cmp.Diff(want, everything(t, s)); diff != "" {
 			t.Errorf("what is not kept reads otherwise (-want +got):\n%s", diff)
 		}
-	}
-	if n := len(st.cursors.idle); n == 0 || n > maxIdleCursors {
-		t.Errorf("%d cursors are idle, want 1 to %d", n, maxIdleCursors)
 	}
 }
 
@@ -246,15 +235,6 @@ func TestHostileTar(t *testing.T) {
 	}
 }
 
-func TestBomb(t *testing.T) {
-	r := &bounded{r: zeros{}, packed: &counter{n: 1000}}
-	_, err := io.Copy(io.Discard, r)
-	var limit *limitError
-	if !errors.As(err, &limit) || r.n > ratioFrom+1<<20 {
-		t.Errorf("stopped after %d bytes with %v", r.n, err)
-	}
-}
-
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
@@ -318,13 +298,13 @@ func FuzzTar(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(s.objects) == 0 && len(s.texts) == 0 && s.manifest == nil {
+		if len(s.ix.Objects) == 0 && len(s.ix.Texts) == 0 && s.manifest == nil {
 			t.Error("an archive without content is no error")
 		}
 		if _, err := s.Describe(t.Context()); err != nil {
 			t.Error(err)
 		}
-		for r := range s.objects {
+		for r := range s.ix.Objects {
 			if _, err := s.List(t.Context(), r, ""); err != nil {
 				if _, ok := evidence.AsUnavailable(err); !ok {
 					t.Error(err)
@@ -336,24 +316,6 @@ func FuzzTar(f *testing.F) {
 			if in, err := x.Open(t.Context()); err == nil {
 				io.Copy(io.Discard, io.LimitReader(in, 1<<20))
 				in.Close()
-			}
-		}
-	})
-}
-
-// FuzzManifest holds that a header leads to no file outside the collection.
-func FuzzManifest(f *testing.F) {
-	f.Add([]byte("apiVersion: rollcall.dev/v1alpha1\nkind: Collection\nnow: 2026-01-01T00:00:00Z\nobjects:\n- resource: nodes\n  objects:\n  - name: a\n    file: x/a.yaml\ntexts: []\n"))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		m, err := parseManifest(raw, nil, "")
-		if err != nil {
-			return
-		}
-		for _, o := range m.Objects {
-			for _, r := range o.Objects {
-				if !filepath.IsLocal(r.File) {
-					t.Errorf("%q is accepted", r.File)
-				}
 			}
 		}
 	})

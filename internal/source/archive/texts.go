@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/archive/layout"
+	"github.com/rollcall-project/rollcall/internal/source/archive/member"
 )
 
 // errNoBytes is what the current log of a container gives when its file is empty.
@@ -26,16 +27,16 @@ func (s *Source) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Te
 	}
 	var texts []evidence.Text
 	empty := 0
-	for _, e := range s.texts {
-		if !selects(q, e.text) {
+	for _, e := range s.ix.Texts {
+		if !selects(q, e.Text) {
 			continue
 		}
-		t := e.text
+		t := e.Text
 		if s.joined {
 			t.Source = s.base
 		}
-		if e.file.size == 0 && e.file.lost == "" {
-			if t.Kind == evidence.ContainerLog && path.Base(e.file.path) != "current.log" {
+		if e.File.Size == 0 && e.File.Lost == "" {
+			if t.Kind == evidence.ContainerLog && path.Base(e.File.Path) != "current.log" {
 				continue
 			}
 			empty++
@@ -43,17 +44,12 @@ func (s *Source) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Te
 		} else {
 			t.Unit = cmp.Or(t.Unit, q.Unit)
 			t.Open = func(ctx context.Context) (io.ReadCloser, error) { return s.openChecked(ctx, e, q.Unit) }
-			if st, ok := s.store.(*tarStore); ok && e.skim != nil {
-				t.Skimmed = st.lines(e.skim)
-			}
+			t.Skimmed = e.File.Skimmed()
 		}
 		texts = append(texts, t)
 	}
 	need := evidence.Texts(q)
-	unseen := s.unseen(need)
-	if missing := withoutMasters(q, texts); missing != "" && unseen == "" {
-		unseen = missing
-	}
+	unseen := s.unseen(need, texts)
 	if len(texts) > empty {
 		if unseen != "" {
 			texts = append(texts, s.unread(q, unseen))
@@ -71,39 +67,23 @@ func (s *Source) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Te
 	return nil, u
 }
 
-// unseen says why there may be texts that no entry stands for, "" where there are none.
-func (s *Source) unseen(n evidence.Need) string {
+// unseen says why there may be more texts than were found, "" where there are none.
+func (s *Source) unseen(n evidence.Need, found []evidence.Text) string {
 	var why []string
-	for _, g := range s.hidden(n) {
+	for _, g := range s.hiding(n) {
 		why = append(why, g.path+": "+g.why)
 	}
 	if s.cut != "" && !s.single { // a single text ends with the error itself
 		why = append(why, s.cut)
 	}
-	return few(why)
-}
-
-// withoutMasters says that a must-gather has the workers' journal of a unit and not the
-// masters'. The collector writes that of the masters first
-// (openshift/must-gather:collection-scripts/gather_service_logs); a hosted cluster has none.
-func withoutMasters(q evidence.TextQuery, texts []evidence.Text) string {
-	const workers, masters = "host_service_logs/workers/", "host_service_logs/masters/"
-	if q.Kind != evidence.Journal || q.Host != "" {
-		return ""
-	}
-	missing := ""
-	for _, t := range texts {
-		switch {
-		case strings.Contains(t.Path, masters):
-			return ""
-		case strings.Contains(t.Path, workers) && !strings.Contains(t.Path, "hostedcluster-"):
-			missing = strings.Replace(t.Path, workers, masters, 1)
+	for _, l := range layouts {
+		if l.Unseen != nil && len(why) == 0 {
+			if missing := l.Unseen(n.Text, found); missing != "" {
+				why = append(why, missing)
+			}
 		}
 	}
-	if missing == "" {
-		return ""
-	}
-	return missing + " is missing; the workers' journal is there"
+	return few(why)
 }
 
 // unread stands for the texts that may be there and cannot be read.
@@ -124,39 +104,16 @@ func selects(q evidence.TextQuery, t evidence.Text) bool {
 		(is(q.Unit, t.Unit) || t.Kind == evidence.Journal && t.Unit == "") && (is(q.Host, t.Host) || t.Kind == evidence.Journal && t.Host == "")
 }
 
-func textSupply(q evidence.TextQuery) evidence.Supply {
-	switch {
-	case q.Kind == evidence.ContainerLog && q.Namespace != "":
-		return evidence.Supply{Kind: evidence.SupplyInspect, Namespace: q.Namespace}
-	case q.Kind == evidence.Journal:
-		return evidence.Supply{Kind: evidence.SupplyNodeLogs, Host: q.Host, Unit: q.Unit}
-	case q.Kind == evidence.Console:
-		return evidence.Supply{Kind: evidence.SupplyConsole, Host: q.Host}
-	}
-	return evidence.Supply{Kind: evidence.SupplyMustGather}
-}
-
-// open opens a member as it lies in the archive.
-func (s *Source) open(ctx context.Context, f file) (io.ReadCloser, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if f.lost != "" {
-		return nil, errors.New(f.lost)
-	}
-	return s.store.open(ctx, f)
-}
-
-// openChecked is openEntry with errors that say that the text is damaged.
-func (s *Source) openChecked(ctx context.Context, e entry, unit string) (io.ReadCloser, error) {
-	in, err := s.openEntry(ctx, e, unit)
+// openChecked opens a text so that errors say that it is damaged.
+func (s *Source) openChecked(ctx context.Context, e layout.Entry, unit string) (io.ReadCloser, error) {
+	in, err := layout.OpenLines(ctx, s.members, e, unit)
 	if err != nil {
 		return nil, damage(ctx, err)
 	}
-	return readCloser{checkedReader{ctx, in}, in}, nil
+	return member.ReadCloser{Reader: checkedReader{ctx, in}, Closer: in}, nil
 }
 
-// damage is an error of reading an archive, unless it is the caller's.
+// damage makes an error of reading an archive Damage, unless the caller ended the reading.
 func damage(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -175,37 +132,4 @@ func (c checkedReader) Read(p []byte) (int, error) {
 		err = damage(c.ctx, err)
 	}
 	return n, err
-}
-
-// openEntry opens a text; a journal of all units shows the lines of the one that
-// is asked for.
-func (s *Source) openEntry(ctx context.Context, e entry, unit string) (io.ReadCloser, error) {
-	in, err := s.openText(ctx, e.file)
-	switch {
-	case err != nil:
-		return nil, err
-	case e.export:
-		return readCloser{exportLines(in, unit), in}, nil
-	case e.whole && unit != "":
-		return readCloser{unitLines(in, unit), in}, nil
-	}
-	return in, nil
-}
-
-// openText opens a member and uncompresses it when it is gzip.
-func (s *Source) openText(ctx context.Context, f file) (io.ReadCloser, error) {
-	raw, err := s.open(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	in, err := s.inner.unzipped(raw, f.path)
-	if err != nil {
-		return nil, errors.Join(err, raw.Close())
-	}
-	return readCloser{in, raw}, nil
-}
-
-type readCloser struct {
-	io.Reader
-	io.Closer
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
-	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/archive/collection"
 )
 
 // Recorder writes a collection. It implements evidence.Recorder and is safe for
@@ -33,7 +33,7 @@ type Recorder struct {
 	mu      sync.Mutex
 	used    map[string]stored // by name of the file
 	parts   int
-	objects map[evidence.Need]*archive.ObjectsRecord
+	objects map[evidence.Need]*collection.ObjectsRecord
 	texts   map[evidence.TextQuery]*textsRecord
 	source  evidence.Description
 	closed  bool
@@ -46,8 +46,8 @@ type stored struct {
 }
 
 type textsRecord struct {
-	missing *archive.MissingRecord
-	texts   map[int]archive.TextRecord
+	missing *collection.MissingRecord
+	texts   map[int]collection.TextRecord
 }
 
 var _ reader.Recorder = (*Recorder)(nil)
@@ -58,7 +58,7 @@ var _ reader.Recorder = (*Recorder)(nil)
 func Create(path string, now time.Time, d evidence.Description) (*Recorder, error) {
 	r := &Recorder{
 		out: path, dir: path, now: now.UTC(), source: d, used: map[string]stored{},
-		objects: map[evidence.Need]*archive.ObjectsRecord{}, texts: map[evidence.TextQuery]*textsRecord{},
+		objects: map[evidence.Need]*collection.ObjectsRecord{}, texts: map[evidence.TextQuery]*textsRecord{},
 	}
 	r.packed = strings.HasSuffix(path, ".tar.gz") || strings.HasSuffix(path, ".tgz")
 	_, err := os.Lstat(path)
@@ -90,7 +90,7 @@ func emptyDir(path string) bool {
 
 // Objects implements evidence.Recorder.
 func (r *Recorder) Objects(n evidence.Need, objects []evidence.Object) error {
-	records := make([]archive.ObjectRecord, 0, len(objects))
+	records := make([]collection.ObjectRecord, 0, len(objects))
 	for _, o := range objects {
 		text, err := encode(o.Content)
 		if err != nil {
@@ -100,7 +100,7 @@ func (r *Recorder) Objects(n evidence.Need, objects []evidence.Object) error {
 		if err != nil {
 			return fmt.Errorf("write %s %s: %w", n.Resource, o.Name, err)
 		}
-		records = append(records, archive.ObjectRecord{
+		records = append(records, collection.ObjectRecord{
 			Namespace: o.Namespace, Name: o.Name, File: file, Source: o.Loc.Source, Cluster: o.Loc.Cluster, Path: o.Loc.Path, ReadAt: o.ReadAt.UTC(),
 		})
 	}
@@ -114,7 +114,7 @@ func (r *Recorder) Objects(n evidence.Need, objects []evidence.Object) error {
 
 // Missing implements evidence.Recorder.
 func (r *Recorder) Missing(n evidence.Need, u *evidence.Unavailable) error {
-	m := &archive.MissingRecord{Why: string(u.Why), Detail: u.Detail}
+	m := &collection.MissingRecord{Why: string(u.Why), Detail: u.Detail}
 	if !u.Supply.IsZero() {
 		m.Supply = &u.Supply
 	}
@@ -128,10 +128,10 @@ func (r *Recorder) Missing(n evidence.Need, u *evidence.Unavailable) error {
 	return nil
 }
 
-func (r *Recorder) need(n evidence.Need) *archive.ObjectsRecord {
+func (r *Recorder) need(n evidence.Need) *collection.ObjectsRecord {
 	rec := r.objects[n]
 	if rec == nil {
-		rec = &archive.ObjectsRecord{Resource: n.Resource.String(), Namespace: n.Namespace}
+		rec = &collection.ObjectsRecord{Resource: n.Resource.String(), Namespace: n.Namespace}
 		r.objects[n] = rec
 	}
 	return rec
@@ -140,7 +140,7 @@ func (r *Recorder) need(n evidence.Need) *archive.ObjectsRecord {
 func (r *Recorder) query(q evidence.TextQuery) *textsRecord {
 	rec := r.texts[q]
 	if rec == nil {
-		rec = &textsRecord{texts: map[int]archive.TextRecord{}}
+		rec = &textsRecord{texts: map[int]collection.TextRecord{}}
 		r.texts[q] = rec
 	}
 	return rec
@@ -198,10 +198,10 @@ func (r *Recorder) Close() (err error) {
 	if err != nil {
 		return err
 	}
-	if err := r.root.WriteFile(archive.ManifestName, header, 0o600); err != nil {
+	if err := r.root.WriteFile(collection.ManifestName, header, 0o600); err != nil {
 		return err
 	}
-	if err := r.root.WriteFile(archive.SealName, archive.Seal(header), 0o600); err != nil {
+	if err := r.root.WriteFile(collection.SealName, collection.Seal(header), 0o600); err != nil {
 		return err
 	}
 	if !r.packed {
@@ -222,34 +222,34 @@ func (r *Recorder) Discard() error {
 	return nil
 }
 
-func (r *Recorder) manifest() archive.Manifest {
-	m := archive.Manifest{
-		APIVersion: archive.ManifestVersion, Kind: archive.ManifestKind,
+func (r *Recorder) manifest() collection.Manifest {
+	m := collection.Manifest{
+		APIVersion: collection.Version, Kind: collection.Kind,
 		Now: r.now, AtLeast: r.source.AtLeast && r.now.Equal(r.source.Now), Source: r.source.Kind, Vantage: r.source.Vantage, Hosted: r.source.Hosted, Notes: r.source.Notes,
-		Objects: []archive.ObjectsRecord{}, Texts: []archive.TextsRecord{},
+		Objects: []collection.ObjectsRecord{}, Texts: []collection.TextsRecord{},
 	}
 	for _, rec := range r.objects {
 		m.Objects = append(m.Objects, *rec)
 	}
-	sortby.Func(m.Objects, func(a, b archive.ObjectsRecord) int {
+	sortby.Func(m.Objects, func(a, b collection.ObjectsRecord) int {
 		return cmp.Or(strings.Compare(a.Resource, b.Resource), strings.Compare(a.Namespace, b.Namespace))
 	})
 	for q, rec := range r.texts {
-		t := archive.TextsRecord{Query: archive.RecordQuery(q), Missing: rec.missing}
+		t := collection.TextsRecord{Query: collection.RecordQuery(q), Missing: rec.missing}
 		for i := range len(rec.texts) {
 			t.Texts = append(t.Texts, rec.texts[i])
 		}
 		m.Texts = append(m.Texts, t)
 	}
-	sortby.Func(m.Texts, func(a, b archive.TextsRecord) int {
+	sortby.Func(m.Texts, func(a, b collection.TextsRecord) int {
 		x, y := a.Query, b.Query
 		return cmp.Or(strings.Compare(x.Kind, y.Kind), strings.Compare(x.Cluster, y.Cluster), strings.Compare(x.Namespace, y.Namespace),
 			strings.Compare(x.Container, y.Container), strings.Compare(x.Unit, y.Unit), strings.Compare(x.Host, y.Host))
 	})
 	for name, f := range r.used {
-		m.Files = append(m.Files, archive.FileRecord{Name: name, Size: f.size, SHA256: hex.EncodeToString(f.sum[:])})
+		m.Files = append(m.Files, collection.FileRecord{Name: name, Size: f.size, SHA256: hex.EncodeToString(f.sum[:])})
 	}
-	sortby.Func(m.Files, func(a, b archive.FileRecord) int { return strings.Compare(a.Name, b.Name) })
+	sortby.Func(m.Files, func(a, b collection.FileRecord) int { return strings.Compare(a.Name, b.Name) })
 	return m
 }
 

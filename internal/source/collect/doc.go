@@ -2,7 +2,7 @@
 //
 // A collection has the layout of a must-gather, for other tools and for people:
 //
-//	rollcall.yaml                                          the header: archive.Manifest
+//	rollcall.yaml                                          the header: collection.Manifest
 //	rollcall.sha256                                        the SHA-256 of the header
 //	cluster-scoped-resources/<group|core>/<resource>/<name>.yaml
 //	namespaces/<ns>/<group|core>/<resource>/<name>.yaml

@@ -13,11 +13,11 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/archive/collection"
 )
 
 // first are the files that tell a reader what the others are.
-var first = []string{archive.SealName, archive.ManifestName}
+var first = []string{collection.SealName, collection.ManifestName}
 
 // pack writes the files below root as a gzipped tar: the header, then the others sorted
 // by name. The tar appears under its name only when it is whole.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
-	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/archive/collection"
 )
 
 // Text implements evidence.Recorder.
@@ -20,7 +20,7 @@ func (r *Recorder) Text(n evidence.Need, index int, t evidence.Text) (reader.Tex
 	defer r.mu.Unlock()
 	r.parts++
 	w := &textWriter{r: r, query: n.Text, index: index, name: textFile(t), part: fmt.Sprintf(".part-%d", r.parts), sum: sha256.New()}
-	w.record = archive.TextRecord{
+	w.record = collection.TextRecord{
 		Kind: string(t.Kind), Namespace: t.Namespace, Pod: t.Pod, Container: t.Container,
 		Previous: t.Previous, Host: t.Host, Unit: t.Unit, Path: t.Path, Source: t.Source, Cluster: t.Cluster,
 	}
@@ -35,7 +35,7 @@ type textWriter struct {
 	index  int
 	name   string
 	part   string
-	record archive.TextRecord
+	record collection.TextRecord
 	opened bool
 	file   *os.File
 	buf    *bufio.Writer

@@ -28,7 +28,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
-	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/archive/journal"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
 )
 
@@ -90,7 +90,7 @@ func Open(specs ...Spec) (*Source, error) {
 		if err = errors.Join(err, f.Close()); err != nil {
 			return nil, fmt.Errorf("open the console of %s: %w", s.Host, err)
 		}
-		texts = append(texts, text{s, archive.IsJournal(bytes.TrimLeft(head[:n], "\n"))})
+		texts = append(texts, text{s, journal.IsPrinted(bytes.TrimLeft(head[:n], "\n"))})
 	}
 	sortby.StableFunc(texts, func(a, b text) int { return strings.Compare(path(a.Spec), path(b.Spec)) })
 	return &Source{specs: texts}, nil
@@ -243,7 +243,7 @@ func openUnit(s Spec, unit string) (io.ReadCloser, error) {
 	if err != nil || unit == "" {
 		return in, err
 	}
-	return readCloser{archive.UnitLines(in, unit), in}, nil
+	return readCloser{journal.UnitLines(in, unit), in}, nil
 }
 
 type readCloser struct {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/archive/journal"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
@@ -223,17 +223,17 @@ func (s *Source) openJournal(ctx context.Context, args []string, unit string) (i
 		cancel()
 		return nil, unavailable(evidence.Texts(evidence.TextQuery{Kind: evidence.Journal, Unit: unit}), journalctl, err)
 	}
-	return &journal{archive.JournalLines(out, unit), out, cancel}, nil
+	return &runningJournal{journal.ExportLines(out, unit), out, cancel}, nil
 }
 
-// journal is a running journalctl whose entries are lines.
-type journal struct {
+// runningJournal is a running journalctl whose entries are lines.
+type runningJournal struct {
 	io.Reader
 	out    io.Closer
 	cancel context.CancelFunc
 }
 
-func (j *journal) Close() error {
+func (j *runningJournal) Close() error {
 	defer j.cancel()
 	return j.out.Close()
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/archive/objectfile"
 )
 
 // block is one field of `oc describe`: its label, its value, and the fields below it
@@ -68,7 +68,7 @@ func (sp *splitter) described() bool {
 	if err != nil {
 		return true
 	}
-	if content, r, ok, err := archive.Object(raw); err == nil && ok {
+	if content, r, ok, err := objectfile.DecodeKind(raw); err == nil && ok {
 		sp.put(content, r, first+1)
 	}
 	if lease := describedLease(object, string(m[1])); lease != nil {

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/archive/objectfile"
 )
 
 const (
@@ -122,7 +122,7 @@ func (sp *splitter) yaml() bool {
 		if sp.spent += len(text); sp.spent > maxSpent {
 			return false
 		}
-		if _, _, _, err = archive.Object(text); err == nil {
+		if _, _, _, err = objectfile.DecodeKind(text); err == nil {
 			break
 		}
 		whole = cmp.Or(whole, err)
@@ -171,7 +171,7 @@ func (sp *splitter) isCommand(i int) bool { return prompt.Match(sp.lines[i]) }
 
 // addObject keeps an object, or the items of a List; false where it is no object of an API.
 func (sp *splitter) addObject(raw []byte, line int) bool {
-	content, resource, ok, err := archive.Object(raw)
+	content, resource, ok, err := objectfile.DecodeKind(raw)
 	if err != nil || !ok {
 		return false
 	}
@@ -190,7 +190,7 @@ func (sp *splitter) addObject(raw []byte, line int) bool {
 			sp.s.addUnreadable(line, "item of a list", err)
 			continue
 		}
-		content, resource, ok, err := archive.Object(text)
+		content, resource, ok, err := objectfile.DecodeKind(text)
 		if err == nil && ok {
 			sp.put(content, resource, line)
 		}

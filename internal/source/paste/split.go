@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/archive/journal"
+	"github.com/rollcall-project/rollcall/internal/source/archive/layout/loose"
 )
 
 // splitter takes a text apart, line by line.
@@ -21,7 +22,7 @@ type splitter struct {
 	spent int            // bytes that were decoded
 	more  int            // lines of logs beyond maxStreams
 
-	operators archive.OperatorLog
+	operators loose.OperatorLog
 
 	// What the last command said of what follows it.
 	namespace string
@@ -137,7 +138,7 @@ func (sp *splitter) journal() bool {
 	if name == "localhost" || strings.HasPrefix(name, "localhost.") || name == "-" {
 		name = ""
 	}
-	sp.addLine(evidence.Text{Kind: evidence.Journal, Host: name, Unit: archive.UnitOf(string(id))}, line)
+	sp.addLine(evidence.Text{Kind: evidence.Journal, Host: name, Unit: journal.UnitOf(string(id))}, line)
 	return true
 }
 

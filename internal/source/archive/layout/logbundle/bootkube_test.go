@@ -1,0 +1,81 @@
+package logbundle_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/archive/layout/layouttest"
+)
+
+const (
+	bootkubeStart = "May 12 04:54:38 localhost.localdomain systemd[1]: Started Bootstrap a Kubernetes cluster.\n"
+	bootkubeMCO   = "May 12 04:55:02 localhost.localdomain bootkube.sh[4356]: Rendering MCO manifests...\n"
+	bootkubeCB    = "May 12 04:58:00 api.x.example.com bootkube.sh[4356]: Starting cluster-bootstrap...\n"
+	bootkubeError = "May 12 05:19:09 api.x.example.com bootkube.sh[4356]: Error: error while checking pod status: timed out waiting for the condition\n"
+	bootkubeFails = "May 12 05:19:09 api.x.example.com systemd[1]: bootkube.service: Failed with result 'exit-code'.\n"
+	bootkubePods  = "May 12 05:07:19 api.x.example.com bootkube.sh[4356]:         Pod Status:openshift-kube-apiserver/kube-apiserver        DoesNotExist\n" +
+		"May 12 05:07:19 api.x.example.com bootkube.sh[4356]:         Pod Status:openshift-cluster-version/cluster-version-operator        Pending\n" +
+		"May 12 05:08:19 api.x.example.com bootkube.sh[4356]:         Pod Status:openshift-cluster-version/cluster-version-operator        Ready\n"
+	bootkubeEnds = "May 12 05:30:00 api.x.example.com bootkube.sh[4356]: bootkube.service complete\n"
+	bootkubeYear = "May 12 04:54:38 localhost.localdomain podman[2568]: 2025-05-12 04:54:38.931736502 +0000 UTC m=+0.029 container create\n"
+)
+
+// TestBootkubeJournal: where there are no records of bootkube, its journal gives them.
+func TestBootkubeJournal(t *testing.T) {
+	for name, c := range map[string]struct {
+		tree string
+		want []string // phase stage result, with the error
+	}{
+		"by itself": {"-- bootkube.log --\n" + bootkubeStart + bootkubeYear + bootkubeMCO + bootkubeCB + bootkubeError + bootkubeFails, []string{
+			"service start", "stage start mco-bootstrap", "stage end mco-bootstrap success", "stage start cb-bootstrap",
+			"stage end cb-bootstrap failure Error: error while checking pod status: timed out waiting for the condition",
+			"service end failure Error: error while checking pod status: timed out waiting for the condition"}},
+		"it waits for pods": {"-- bootkube.log --\n" + bootkubeYear + bootkubeCB + bootkubePods + bootkubeError + bootkubeFails, []string{
+			"service start", "stage start cb-bootstrap",
+			"stage end cb-bootstrap failure Error: not Ready: kube-apiserver DoesNotExist; error while checking pod status: timed out waiting for the condition",
+			"service end failure Error: not Ready: kube-apiserver DoesNotExist; error while checking pod status: timed out waiting for the condition"}},
+		"its beginning is not there": {"-- bootkube.log --\n" + bootkubeYear + bootkubeCB, []string{"service start", "stage start cb-bootstrap"}},
+		"it has ended": {"-- bootkube.log --\n" + bootkubeStart + bootkubeYear + bootkubeCB + bootkubeEnds, []string{
+			"service start", "stage start cb-bootstrap", "stage end cb-bootstrap success", "service end success"}},
+		"only what its stages print": {"-- bootkube.log --\n" + bootkubeYear + bootkubePods +
+			"May 12 05:09:19 api.x.example.com bootkube.sh[4356]: All self-hosted control plane components successfully started\n" +
+			"May 12 05:10:19 api.x.example.com bootkube.sh[4356]: I0512 05:10:19.084945       1 waitforceo.go:67] waiting on condition EtcdRunningInCluster in etcd CR /cluster to be True.\n", []string{
+			"service start", "stage start cb-bootstrap", "stage end cb-bootstrap success", "stage start wait-for-ceo"}},
+		"in a bundle": {"-- log-bundle-1/bootstrap/journals/bootkube.log --\n" + bootkubeYear + bootkubeCB, []string{"service start", "stage start cb-bootstrap"}},
+		"in ISO":      {"-- bootkube.log --\n2025-05-12T04:54:38.123456+0000 x bootkube.sh[1]: Waiting for CEO to finish...\n", []string{"service start", "stage start wait-for-ceo"}},
+	} {
+		list, err := layouttest.Open(t, c.tree).List(t.Context(), evidence.BootstrapServices, "")
+		if err != nil || len(list) != 1 || list[0].Name != "bootkube" {
+			t.Errorf("%s: %v, %v", name, list, err)
+			continue
+		}
+		var got []string
+		records, _ := evidence.Field(list[0].Content, "records").([]any)
+		for _, raw := range records {
+			m, _ := raw.(map[string]any)
+			words := []string{}
+			for _, k := range []string{"phase", "stage", "result", "errorMessage"} {
+				if v := evidence.String(m, k); v != "" {
+					words = append(words, v)
+				}
+			}
+			got = append(got, strings.Join(words, " "))
+			if at := evidence.String(m, "timestamp"); !strings.HasPrefix(at, "2025-05-12T0") {
+				t.Errorf("%s: a record of %q", name, at)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+		}
+	}
+	const records = "-- log-bundle-1/bootstrap/services/bootkube.json --\n[{\"timestamp\":\"2025-05-12T04:54:38Z\",\"phase\":\"service start\"}]\n"
+	list, err := layouttest.Open(t, records+"-- log-bundle-1/bootstrap/journals/bootkube.log --\n"+bootkubeYear+bootkubeCB).List(t.Context(), evidence.BootstrapServices, "")
+	if n, _ := evidence.Field(list[0].Content, "records").([]any); err != nil || len(list) != 1 || len(n) != 1 {
+		t.Errorf("records that are there: %v, %v", list, err)
+	}
+	if _, err := layouttest.Open(t, "-- kubelet.log --\n"+bootkubeYear).List(t.Context(), evidence.BootstrapServices, ""); err == nil {
+		t.Error("a journal without a stage gives records")
+	}
+}
