@@ -25,9 +25,11 @@ type fieldChange struct {
 	reads []string
 	// set returns the fields to be written, nil to remove one; an error says why not.
 	set func(o Object, in input) (map[string]any, error)
-	// valid judges the value that a person gives; nil: none is needed. flag asks for it.
+	// valid judges the value that only a person knows; nil: none is needed. flag is its flag of
+	// `fix plan`, usage the help of the flag with the placeholder in backquotes.
 	valid func(value string) error
 	flag  string
+	usage string
 	// since is the first version that allows the change; "" for all.
 	since string
 	// guards are those of the object of the name; nil: none but those of every write.
@@ -117,7 +119,7 @@ func changeOf(remedy string) (fieldChange, bool) {
 }
 
 func (c fieldChange) asRemedy() remedy {
-	r := remedy{id: c.remedy, asks: c.flag, hosted: c.hosted, rollsOut: c.rollsOut}
+	r := remedy{id: c.remedy, asks: c.asks(), hosted: c.hosted, rollsOut: c.rollsOut}
 	for _, name := range c.target.objects() {
 		r.rights = append(r.rights, access(c.target.ref(name), "", "get", "patch")...)
 	}
@@ -128,6 +130,32 @@ func (c fieldChange) asRemedy() remedy {
 	}
 	r.rights = slices.Concat(r.rights, c.target.rights, c.rights)
 	return r
+}
+
+// asks is the flag with its placeholder, "" where nothing is asked for.
+func (c fieldChange) asks() string {
+	if c.valid == nil {
+		return ""
+	}
+	return "--" + c.flag + " " + strings.Split(c.usage, "`")[1]
+}
+
+// ValueFlag is a flag of `fix plan` for a value that only a person knows.
+type ValueFlag struct {
+	Remedy string // the key of the value in Ask.Values
+	Name   string // without dashes
+	Usage  string // with the placeholder in backquotes
+}
+
+// ValueFlags are the flags of all changes of fields.
+func ValueFlags() []ValueFlag {
+	var list []ValueFlag
+	for _, c := range fieldChanges() {
+		if c.valid != nil {
+			list = append(list, ValueFlag{Remedy: c.remedy, Name: c.flag, Usage: c.usage})
+		}
+	}
+	return list
 }
 
 // place is the object that a step changes.
@@ -345,12 +373,12 @@ func (d *draft) planChange(ctx context.Context, c fieldChange, name string, whil
 	}
 	value := d.ask.Values[c.remedy]
 	if c.valid != nil && value == "" {
-		d.leaveOut("%s is not in this plan: name the value with %s (`rollcall explain %s` shows how to find it)", c.remedy, c.flag, c.remedy)
+		d.leaveOut("%s is not in this plan: name the value with %s (`rollcall explain %s` shows how to find it)", c.remedy, c.asks(), c.remedy)
 		return nil
 	}
 	if c.target.named {
 		if err := c.valid(value); err != nil {
-			return fmt.Errorf("%s %q: %w; `rollcall explain %s` shows how to find it", c.flag, value, err, c.remedy)
+			return fmt.Errorf("%s %q: %w; `rollcall explain %s` shows how to find it", c.asks(), value, err, c.remedy)
 		}
 	}
 	args.Value = value

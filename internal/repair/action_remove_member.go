@@ -18,6 +18,9 @@ import (
 // RemoveMember removes one member of etcd whose host stays off.
 const RemoveMember ActionName = "remove-member"
 
+// MemberDead: member Subject is unhealthy and its host is off; all others are healthy and enough.
+const MemberDead GuardName = "etcd-member-dead"
+
 const removeDeadMember = "remove-dead-etcd-member"
 
 // MemberAsk is which member of etcd is removed, and the backup that was made for it. With the

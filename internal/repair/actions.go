@@ -53,3 +53,23 @@ func contentRemedies() []contentRemedy {
 		regenerateMCSCertificate(),
 	}
 }
+
+// guards is the visible list of the guards, with what each reads in addition to commonRights.
+func guards() []guardKind {
+	etcd := access(etcdRef(), "", "get")
+	nodesAndPool := append(access(nodeRef(""), "", "list"), access(poolRef(""), "", "get")...)
+	config := access(configRef(""), "", "get")
+	return []guardKind{
+		{SameCluster, guardSameCluster, nil},
+		{NoUpgrade, guardNoUpgrade, nil},
+		{EtcdQuorum, guardEtcdQuorum, etcd},
+		{EtcdMembers, guardEtcdMembers, etcd},
+		{PoolNotPaused, guardPoolNotPaused, nodesAndPool},
+		{OneAtATime, guardOneAtATime, nodesAndPool},
+		{OthersAtRest, guardOthersAtRest, nodesAndPool},
+		{RenderExists, guardRenderExists, config},
+		{NoFurtherDrift, guardNoFurtherDrift, config},
+		{MemberDead, guardMemberDead, nil}, // in the rights of its action
+		{FreshBackup, guardFreshBackup, nil},
+	}
+}

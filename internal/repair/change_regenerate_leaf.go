@@ -44,7 +44,8 @@ func regenerateLeaf() fieldChange {
 			}
 			return nil
 		},
-		flag:  "--leaf NAMESPACE/NAME",
+		flag:  "leaf",
+		usage: "have the operator issue the certificate in this Secret, `NAMESPACE/NAME`, again",
 		since: "4.14",
 		taken: func(o Object) string {
 			if v, _ := fieldAt(o, certificateEnds); v == forceRegeneration {

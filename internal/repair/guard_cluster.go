@@ -6,6 +6,12 @@ import (
 	"slices"
 )
 
+// The guards that every write has.
+const (
+	SameCluster GuardName = "same-cluster" // clusterID and CA are those of the plan
+	NoUpgrade   GuardName = "no-upgrade"   // no update is under way; a first install may be
+)
+
 func guardSameCluster(ctx context.Context, e env, _ Step, _ Guard) (string, error) {
 	if want := e.plan.Cluster.CA; want != "" && e.ca != want {
 		return "", refuse("this API server is verified with another CA (%s) than the plan's (%s): it is another cluster, or its CA was renewed",

@@ -7,6 +7,12 @@ import (
 	"strconv"
 )
 
+// The guards of etcd, by the conditions of its operator.
+const (
+	EtcdQuorum  GuardName = "etcd-quorum"  // quorum, and no member is unhealthy
+	EtcdMembers GuardName = "etcd-members" // at least Count members, all healthy, no etcd controller degraded
+)
+
 // members reads "3 members are available" and "2 of 3 members are available, …"
 // (openshift/cluster-etcd-operator:pkg/etcdcli/health.go memberHealth.Status).
 var members = regexp.MustCompile(`^(\d+)(?: of (\d+))? members are available`)

@@ -6,6 +6,15 @@ import (
 	"strings"
 )
 
+// The guards of pools and their nodes.
+const (
+	PoolNotPaused  GuardName = "pool-not-paused"   // of pool Subject
+	OneAtATime     GuardName = "one-at-a-time"     // pool Subject rolls at most one machine at once
+	OthersAtRest   GuardName = "others-at-rest"    // no control-plane node but Subject is being changed
+	RenderExists   GuardName = "render-exists"     // MachineConfig Subject is in the cluster
+	NoFurtherDrift GuardName = "no-applied-change" // step's held config and MachineConfig Subject differ in nothing that is applied
+)
+
 func guardPoolNotPaused(ctx context.Context, e env, _ Step, g Guard) (string, error) {
 	pool, err := e.read(ctx, poolRef(g.Subject))
 	if err != nil {

@@ -15,6 +15,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/infile"
 )
 
+// FreshBackup: the backup that was named is whole and fresh.
+const FreshBackup GuardName = "etcd-backup"
+
 // maxBackupAge: a backup is made for the removal that it protects; an older one would lose what was
 // written since.
 const maxBackupAge = 2 * time.Hour

@@ -28,7 +28,7 @@ type fixFlags struct {
 	align    bool
 	allSafe  bool
 
-	bmcAddress, machineNetwork, leaf    string
+	values                              map[string]*string // by remedy: what only a person knows, see repair.ValueFlags
 	bmcUser, bmcPasswordFile, mcsSecret string
 	newAuthority                        bool
 	member, etcdBackup                  string

@@ -20,7 +20,7 @@ import (
 )
 
 func (a *app) fixPlanCommand() *cobra.Command {
-	var f fixFlags
+	f := fixFlags{values: map[string]*string{}}
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "make a plan for a cause that diagnose names, and save it",
@@ -42,9 +42,9 @@ mode 0600 next to the journals, never in the plan.`,
 		s.StringArrayVar(&f.expect, "expect", nil, "`NAME=IP,...`: this host is expected to join, with these addresses; repeatable")
 		s.StringArrayVar(&f.held, "held", nil, "`HOST=FILE`: a copy of the host's "+repair.HeldPath+"; repeatable")
 		s.StringVar(&f.heldFrom, "held-from", "", "take such copies from this unpacked must-gather `DIR`")
-		s.StringVar(&f.bmcAddress, "bmc-address", "", "write this `ADDRESS` of a BMC where the cause is a wrong one")
-		s.StringVar(&f.leaf, "leaf", "", "have the operator issue the certificate in this Secret, `NAMESPACE/NAME`, again")
-		s.StringVar(&f.machineNetwork, "machine-network", "", "append this `CIDR` to the machine networks, where the cause is that they do not have the virtual addresses")
+		for _, v := range repair.ValueFlags() {
+			f.values[v.Remedy] = s.String(v.Name, "", v.Usage)
+		}
 		s.StringVar(&f.bmcUser, "bmc-user", "", "`USER` of the BMC, where the cause is missing or refused credentials")
 		s.StringVar(&f.bmcPasswordFile, "bmc-password-file", "", "its password is in this `FILE`; - is standard input. It is never shown, and kept with mode 0600 next to the journals")
 		s.StringVar(&f.mcsSecret, "mcs-secret", "", "`FILE` with a kept copy of the Secret machine-config-server-tls, to be restored where hosts accept it")
@@ -90,8 +90,11 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) (err error
 	planner := &repair.Planner{API: c.api, Store: c.store, Held: c.held, Clock: wall{repair.SystemClock{}, a.IO.Clock}}
 	ask := repair.Ask{Diagnosis: d, Catalog: r.Catalog, Expect: expect, Align: f.align,
 		Member:  repair.MemberAsk{Name: f.member, Backup: f.etcdBackup},
-		Values:  map[string]string{"correct-bmc-address": f.bmcAddress, "append-machine-network": f.machineNetwork, "regenerate-leaf": f.leaf},
+		Values:  map[string]string{},
 		Cluster: repair.ClusterID{ID: d.Cluster.ID, Server: c.server, CA: c.ca, Hosted: d.Cluster.Hosted}, Context: a.session().ContextName(c.server)}
+	for remedy, v := range f.values {
+		ask.Values[remedy] = *v
+	}
 	if err := a.secretsOf(f, &ask); err != nil {
 		return err
 	}
