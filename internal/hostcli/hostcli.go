@@ -28,13 +28,10 @@ import (
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/answer"
-	"github.com/rollcall-project/rollcall/internal/facts/cluster"
 	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
 	"github.com/rollcall-project/rollcall/internal/facts/imagepull"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
 	"github.com/rollcall-project/rollcall/internal/facts/onhost"
-	"github.com/rollcall-project/rollcall/internal/facts/relation"
-	"github.com/rollcall-project/rollcall/internal/hosts/stages"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -43,6 +40,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/session/engine"
 	"github.com/rollcall-project/rollcall/internal/source/collect"
 	"github.com/rollcall-project/rollcall/internal/source/machine"
 )
@@ -246,11 +244,10 @@ func (a *app) diagnose(ctx context.Context, s *machine.Source, c *fault.Catalog,
 		record = recorder
 	}
 	defer a.progress("looking on %s ...", s.Name())()
-	d, err := diagnose.Run(ctx, diagnose.Options{
-		Catalog: c, Facts: known(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: stages.Caller{},
-		Reader: reader.New(set, clean, record, reader.Limits{}, source), Now: now, Clock: a.io.Clock,
-		Only: chosen, Skip: a.flags.skip, Log: slog.New(slog.DiscardHandler),
-	})
+	o := engine.Options(c, known(), reader.New(set, clean, record, reader.Limits{}, source))
+	o.Now, o.Clock, o.Log = now, a.io.Clock, slog.New(slog.DiscardHandler)
+	o.Only, o.Skip = chosen, a.flags.skip
+	d, err := diagnose.Run(ctx, o)
 	switch {
 	case recorder == nil:
 	case err != nil:

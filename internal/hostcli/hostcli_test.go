@@ -20,16 +20,14 @@ import (
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
-	"github.com/rollcall-project/rollcall/internal/facts/cluster"
-	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fixture"
-	"github.com/rollcall-project/rollcall/internal/hosts/stages"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/session/engine"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/machine/machinetest"
 )
@@ -398,10 +396,9 @@ func diagnosed(t *testing.T, sources ...evidence.Source) *diagnosis.Diagnosis {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := diagnose.Run(t.Context(), diagnose.Options{
-		Catalog: known, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: stages.Caller{},
-		Reader: reader.New(set, clean, nil, reader.Limits{}, sources...), Clock: time.Now, Log: slog.New(slog.DiscardHandler),
-	})
+	o := engine.Options(known, all.All(), reader.New(set, clean, nil, reader.Limits{}, sources...))
+	o.Clock, o.Log = time.Now, slog.New(slog.DiscardHandler)
+	d, err := diagnose.Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/all"
-	"github.com/rollcall-project/rollcall/internal/facts/cluster"
 	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
-	"github.com/rollcall-project/rollcall/internal/hosts/stages"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -21,6 +19,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 	"github.com/rollcall-project/rollcall/internal/session/accept"
+	"github.com/rollcall-project/rollcall/internal/session/engine"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/paste"
 )
@@ -75,10 +74,9 @@ func (r *Run) Diagnose(ctx context.Context) (*diagnosis.Diagnosis, error) {
 func (r *Run) DiagnoseWith(ctx context.Context, alter func(*diagnose.Options)) (*diagnosis.Diagnosis, error) {
 	ses := r.Session
 	defer ses.Progress("reading %s %s ...", r.Source.Kind, r.Source.Name)()
-	o := diagnose.Options{
-		Catalog: r.Catalog, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: stages.Caller{},
-		Reader: r.Reader, Now: r.Now, AtLeast: r.atLeast, Clock: ses.Clock, Only: ses.Only, Skip: ses.Skip, Log: ses.Log, Compiler: ses.cache.compiler,
-	}
+	o := engine.Options(r.Catalog, all.All(), r.Reader)
+	o.Now, o.AtLeast, o.Clock, o.Log = r.Now, r.atLeast, ses.Clock, ses.Log
+	o.Only, o.Skip, o.Compiler = ses.Only, ses.Skip, ses.cache.compiler
 	if r.Accept != nil {
 		o.Accept = r.Accept
 	}

@@ -9,16 +9,14 @@ import (
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
-	"github.com/rollcall-project/rollcall/internal/facts/cluster"
-	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fixture"
-	"github.com/rollcall-project/rollcall/internal/hosts/stages"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/session/engine"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/archive/archivetest"
 	"github.com/rollcall-project/rollcall/internal/tools/benchmark"
@@ -80,10 +78,9 @@ func diagnoseArchive(b *testing.B, faults *fault.Catalog, path string) *diagnosi
 		b.Fatal(err)
 	}
 	defer s.Close()
-	d, err := diagnose.Run(b.Context(), diagnose.Options{
-		Catalog: faults, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: stages.Caller{},
-		Reader: reader.New(set, clean, nil, reader.Limits{}, s), Clock: time.Now, Log: slog.New(slog.DiscardHandler),
-	})
+	o := engine.Options(faults, all.All(), reader.New(set, clean, nil, reader.Limits{}, s))
+	o.Clock, o.Log = time.Now, slog.New(slog.DiscardHandler)
+	d, err := diagnose.Run(b.Context(), o)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -12,14 +12,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/facts/attention"
-	"github.com/rollcall-project/rollcall/internal/facts/cluster"
-	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fixture"
-	"github.com/rollcall-project/rollcall/internal/hosts/stages"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/session/engine"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 	"github.com/rollcall-project/rollcall/internal/tools/benchmark"
 )
@@ -62,10 +60,9 @@ func BenchmarkLive(b *testing.B) {
 		}
 		reader := reader.New(set, clean, nil, reader.Limits{}, s)
 		reader.ReadFew(attention.Texts, attention.Logs)
-		d, err := diagnose.Run(b.Context(), diagnose.Options{
-			Catalog: faults, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: stages.Caller{},
-			Reader: reader, Clock: time.Now, Log: slog.New(slog.DiscardHandler),
-		})
+		o := engine.Options(faults, all.All(), reader)
+		o.Clock, o.Log = time.Now, slog.New(slog.DiscardHandler)
+		d, err := diagnose.Run(b.Context(), o)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -12,9 +12,6 @@ import (
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
-	"github.com/rollcall-project/rollcall/internal/facts/cluster"
-	"github.com/rollcall-project/rollcall/internal/facts/relation"
-	"github.com/rollcall-project/rollcall/internal/hosts/stages"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -23,6 +20,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/kernel/scan"
+	"github.com/rollcall-project/rollcall/internal/session/engine"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 )
 
@@ -60,12 +58,9 @@ func (m *machine) diagnose(ctx context.Context, s *snapshot, c commit) (*diagnos
 		return nil, nil, fmt.Errorf("make sanitizer: %w", err)
 	}
 	r := reader.New(m.set, clean, nil, reader.Limits{}, source)
-	d, err := diagnose.Run(ctx, diagnose.Options{
-		Catalog: m.catalog, Facts: m.facts, Compiler: m.compiler,
-		Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: stages.Caller{},
-		Reader: r, Now: c.at,
-		Clock: time.Now, Log: slog.New(slog.DiscardHandler),
-	})
+	o := engine.Options(m.catalog, m.facts, r)
+	o.Compiler, o.Now, o.Clock, o.Log = m.compiler, c.at, time.Now, slog.New(slog.DiscardHandler)
+	d, err := diagnose.Run(ctx, o)
 	return d, r, err
 }
 

@@ -12,15 +12,13 @@ import (
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
-	"github.com/rollcall-project/rollcall/internal/facts/cluster"
-	"github.com/rollcall-project/rollcall/internal/facts/relation"
 	"github.com/rollcall-project/rollcall/internal/fixture"
-	"github.com/rollcall-project/rollcall/internal/hosts/stages"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/session/engine"
 	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
@@ -41,10 +39,9 @@ func check(t *testing.T, files fstest.MapFS, stable time.Duration, without ...ev
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := diagnose.Run(t.Context(), diagnose.Options{
-		Catalog: known, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: stages.Caller{},
-		Reader: r, Clock: func() time.Time { return time.Time{} }, Log: slog.New(slog.DiscardHandler),
-	})
+	o := engine.Options(known, all.All(), r)
+	o.Clock, o.Log = func() time.Time { return time.Time{} }, slog.New(slog.DiscardHandler)
+	d, err := diagnose.Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
