@@ -21,6 +21,11 @@ import (
 // returns all mistakes of the form, and decodes what is not: so that the rest is checked.
 // decoded is false where nothing could be.
 func decodeEntry(raw []byte, into any) (wrong mistakes, decoded bool) {
+	value := reflect.ValueOf(into).Elem()
+	if decodeDocument(raw, value) {
+		return nil, true
+	}
+	value.SetZero()
 	err := decodeStrict(raw, into)
 	if err == nil {
 		return nil, true
@@ -33,10 +38,10 @@ func decodeEntry(raw []byte, into any) (wrong mistakes, decoded bool) {
 		return mistakes{{text: "the file is empty", line: 1, col: 1}}, false
 	}
 	var s strict
-	if !s.walk(doc.Content[0], reflect.TypeOf(into).Elem(), nil) {
+	if !s.walk(doc.Content[0], value.Type(), nil) {
 		return s.found, false
 	}
-	reflect.ValueOf(into).Elem().SetZero()
+	value.SetZero()
 	var tree map[string]any
 	rest := doc.Content[0].Decode(&tree)
 	if rest == nil {
