@@ -1,15 +1,12 @@
-// Command catalogdocs writes the pages about the built-in catalog, docs/catalog. A test
-// compares them with the catalog.
+// Command catalogdocs writes the indexes of the built-in catalog, docs/catalog. A test compares
+// them with the catalog. The pages of single faults and remedies are not in the repository:
+// `rollcall explain ID` prints one, `rollcall docs` writes all.
 //
 //	go run ./internal/tools/catalogdocs [-dir docs/catalog]
 //
 // Invariants:
 //   - The same catalog gives the same bytes.
-//   - All files below the directory are generated. A page of an entry that no longer exists
-//     is removed.
-//   - Every fault, remedy and refused advice has an address of its own. One small file per
-//     entry keeps that address when the entry moves to another layer, and a change of one
-//     entry changes few files.
+//   - All files below the directory are generated. A page that no longer exists is removed.
 package main
 
 import (
@@ -24,6 +21,8 @@ import (
 	"slices"
 
 	"github.com/rollcall-project/rollcall/catalog"
+	"github.com/rollcall-project/rollcall/internal/answer/catalogpages"
+	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
@@ -41,29 +40,7 @@ func run(dir string) error {
 	if err != nil {
 		return fmt.Errorf("load the catalog: %w", err)
 	}
-	return write(dir, pages(c))
-}
-
-// pages returns all pages, by their path below the directory.
-func pages(c *fault.Catalog) map[string]string {
-	b := newBook(c)
-	files := map[string]string{
-		"README.md":     b.readme(),
-		"by-layer.md":   b.byLayer(),
-		"by-symptom.md": b.bySymptom(),
-		"by-message.md": b.byMessage(),
-		"by-command.md": b.byCommand(),
-		"join-path.md":  b.joinPath(),
-		"confusable.md": b.confusable(),
-		"refused.md":    b.refused(),
-	}
-	for _, f := range c.Faults {
-		files["faults/"+f.ID+".md"] = b.fault(f)
-	}
-	for _, r := range c.Remedies() {
-		files["remedies/"+r.ID+".md"] = b.remedy(r)
-	}
-	return files
+	return write(dir, catalogpages.Indexes(c, all.All()))
 }
 
 // write makes a directory hold exactly the pages.

@@ -24,7 +24,7 @@ var messages = []string{
 	"internal/source/collect", "internal/csr", "internal/demo", "internal/kernel/diagnose", "internal/kernel/diagnosis", "internal/kernel/evidence", "internal/kernel/facts",
 	"internal/kernel/fault", "internal/hosts/inventory", "internal/kernel/message", "internal/kernel/reader", "internal/repair", "internal/hosts/stages", "internal/kernel/sanitize",
 	"internal/kernel/scan", "internal/source/*", "internal/source/archive/*", "internal/source/archive/layout/*",
-	"internal/tools/catalogdocs",
+	"internal/answer/catalogpages",
 }
 
 // proseKeys are the fields of the catalog that are prose, by the directory of the file.
