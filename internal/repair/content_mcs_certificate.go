@@ -18,8 +18,8 @@ const mcsCertificate = "regenerate-mcs-certificate"
 
 // CertificateAsk is how a person wants the certificate of the machine config server back.
 type CertificateAsk struct {
-	Kept         []byte // a copy of the Secret machine-config-server-tls, YAML or JSON; secret
-	NewAuthority bool   // make a new CA where none is left; saved pointers then break
+	Kept  []byte // a copy of the Secret machine-config-server-tls, YAML or JSON; secret
+	NewCA bool   // make a new CA where none is left; saved pointers then break
 }
 
 // mcsPlan is what the certificate of a plan is made from.
@@ -178,7 +178,7 @@ func (d *draft) leaf(m mcsPlan) (leaf, fresh pair, err error) {
 	case err == nil:
 		d.note("the certificate is issued by the authority that the cluster has: every saved pointer of that authority stays valid")
 		return leaf, fresh, nil
-	case !d.ask.MCS.NewAuthority:
+	case !d.ask.MCS.NewCA:
 		return leaf, fresh, fmt.Errorf("the cluster has no authority that the pointers trust (%w): give a kept copy of the Secret with --mcs-secret "+
 			"FILE, or have a new authority made with --new-mcs-authority; every saved pointer then breaks", err)
 	}

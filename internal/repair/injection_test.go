@@ -59,7 +59,7 @@ func targets() []tried {
 		})},
 		tried{name: "put-content, restart-server: " + mcsCertificate, make: put(mcsCertificate, noAsk, func(t *testing.T, r *changeRig) { r.withAuthority(t) })},
 		tried{name: "put-content, restart-server: " + mcsCertificate + ", new authority", make: put(mcsCertificate,
-			Ask{MCS: CertificateAsk{NewAuthority: true}}, withoutAuthority)},
+			Ask{MCS: CertificateAsk{NewCA: true}}, withoutAuthority)},
 		tried{name: "adopt-spec-config, approve-csr, recreate-render: the desync", make: func(t *testing.T) (*rig, *Plan) {
 			r := newRig(t, desync(t))
 			return r, r.plan(t)

@@ -255,7 +255,7 @@ func TestServerCertificate(t *testing.T) {
 	none.put(secretRef(bareMetalNamespace, "worker-user-data"), newContent(t, "secrets",
 		map[string]string{"userData": `{"ignition":{"version":"3.2.0","security":{"tls":{"certificateAuthorities":[{"source":"data:,x"}]}}}}`}))
 	none.put(secretRef(bareMetalNamespace, "blue-user-data"), newContent(t, "secrets", map[string]string{"userData": "#cloud-config"}))
-	p, err = none.putPlan(t, Ask{MCS: CertificateAsk{NewAuthority: true}})
+	p, err = none.putPlan(t, Ask{MCS: CertificateAsk{NewCA: true}})
 	if err != nil || fmt.Sprint(actionNames(p)) != "[put-content put-content put-content put-content restart-server verify]" ||
 		!strings.Contains(strings.Join(p.Notes, " "), "blue-user-data") {
 		t.Fatalf("a new authority: %v, %v", err, p)

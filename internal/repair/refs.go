@@ -67,7 +67,7 @@ func configMapRef(namespace, name string) Ref {
 	return Ref{Version: "v1", Resource: "configmaps", Namespace: namespace, Name: name}
 }
 
-// Members of etcd are no objects of the API: see etcdctl.go.
+// Members of etcd are no objects of the API: see kube_etcdctl.go.
 const (
 	memberGroup   = "etcd"
 	etcdNamespace = "openshift-etcd"

@@ -30,7 +30,7 @@ type fixFlags struct {
 
 	values                              map[string]*string // by remedy: what only a person knows, see repair.ValueFlags
 	bmcUser, bmcPasswordFile, mcsSecret string
-	newAuthority                        bool
+	newCA                               bool
 	member, etcdBackup                  string
 	digest                              string
 	wait                                time.Duration

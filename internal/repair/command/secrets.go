@@ -30,7 +30,7 @@ func (a *app) secretsOf(f fixFlags, ask *repair.Ask) error {
 		}
 		ask.BMC = &repair.Credentials{User: f.bmcUser, Password: password}
 	}
-	ask.MCS.NewAuthority = f.newAuthority
+	ask.MCS.NewCA = f.newCA
 	if f.mcsSecret != "" {
 		raw, err := a.secretFile(f.mcsSecret)
 		if err != nil {
