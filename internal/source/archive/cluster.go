@@ -40,7 +40,9 @@ func (s *Source) places(ctx context.Context) (map[string]identity, error) {
 		if q.name == "" {
 			continue
 		}
-		for _, e := range s.ix.Objects[q.resource] {
+		files := s.ix.Objects[q.resource]
+		for k := range files {
+			e := &files[k]
 			if !e.List && !e.Mixed && !strings.HasPrefix(path.Base(e.File.Path), q.name+".") {
 				continue // the file of another object
 			}
@@ -53,7 +55,7 @@ func (s *Source) places(ctx context.Context) (map[string]identity, error) {
 				if v == "" || f.object.Name != q.name {
 					continue
 				}
-				where := placeOf(e)
+				where := placeOf(*e)
 				if places[where] == nil {
 					places[where] = make(identity, len(identities))
 				}

@@ -43,8 +43,9 @@ type builder struct {
 	open     []layout.Entry // may hold anything: looked into at the end
 	proven   map[layout.Of]bool
 	signs    mustgather.Signs
-	dump     bool // of HyperShift
-	sealed   bool // a collection with digests
+	dump     bool         // of HyperShift
+	sealed   bool         // a collection with digests
+	entry    layout.Entry // scratch of classify: one for each member would be garbage
 	recorded map[string]member.File
 }
 
@@ -68,9 +69,9 @@ func (b *builder) Add(f member.File, keep member.Keep) error {
 	}
 	e.File = f
 	if keep != nil && e.Class != layout.Loose { // those are rarely read at all
-		err = b.spool(&e, keep)
+		err = b.spool(e, keep)
 	}
-	b.keep(e)
+	b.keep(*e)
 	return err
 }
 
@@ -98,14 +99,16 @@ func (b *builder) maySkim(e layout.Entry) bool {
 	return !b.sealed && e.Class == layout.Text && !e.Whole && !e.Export && e.Of.Kind == ""
 }
 
-// classify finds out what one member is. It fails only on limits.
-func (b *builder) classify(p string) (layout.Entry, error) {
+// classify finds out what one member is. The entry is valid until the next call. It fails
+// only on limits.
+func (b *builder) classify(p string) (*layout.Entry, error) {
+	b.entry = layout.Entry{}
 	if b.count++; b.count > maxFiles {
-		return layout.Entry{}, &member.LimitError{What: fmt.Sprintf("more than %d files: this is no archive of one cluster; name a directory inside it", maxFiles)}
+		return nil, &member.LimitError{What: fmt.Sprintf("more than %d files: this is no archive of one cluster; name a directory inside it", maxFiles)}
 	}
 	if member.TooLong(p) {
 		b.LoseName(p)
-		return layout.Entry{}, nil
+		return &b.entry, nil
 	}
 	if len(b.first) < 3 {
 		b.first = append(b.first, p)
@@ -114,7 +117,8 @@ func (b *builder) classify(p string) (layout.Entry, error) {
 		b.proven[l] = true
 	}
 	b.signs.See(p)
-	return recognize(p), nil
+	recognize(&b.entry, p)
+	return &b.entry, nil
 }
 
 // keep puts a member into the index.

@@ -31,14 +31,14 @@ var layouts = []layout.Layout{
 	loose.Layout,
 }
 
-// recognize finds out from its path what a file is.
-func recognize(path string) layout.Entry {
-	e := layout.Entry{File: member.File{Path: path}}
+// recognize finds out from its path what a file is, and fills the entry with it.
+func recognize(e *layout.Entry, path string) {
+	*e = layout.Entry{File: member.File{Path: path}}
 	parts := strings.Split(path, "/")
 	for _, l := range layouts {
 		at := 0 // of the element in the path
 		for i, dir := range parts {
-			if l.File(&e, dir, parts[i+1:]) {
+			if l.File(e, dir, parts[i+1:]) {
 				e.Root, e.Below = path[:at], path[at:]
 				if l.Proof != nil {
 					e.Of = layout.Of{Kind: l.Kind, Root: strings.TrimSuffix(e.Root, "/")}
@@ -46,12 +46,11 @@ func recognize(path string) layout.Entry {
 				if e.Class == layout.Text {
 					e.Text.Path = path
 				}
-				return e
+				return
 			}
 			at += len(dir) + 1
 		}
 	}
-	return e
 }
 
 // proven returns the layout whose presence a path shows.

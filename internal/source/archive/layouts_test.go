@@ -10,24 +10,29 @@ import (
 
 func TestRecognize(t *testing.T) {
 	for path, want := range map[string]layout.Entry{
-		"cluster-scoped-resources/core/namespaces/a.yaml":                       {Class: layout.Object, Resource: evidence.Namespaces},
-		"x/namespaces/a/a.yaml":                                                 {Class: layout.Object, Root: "x/", Resource: evidence.Namespaces},
-		"namespaces/namespaces/core/pods.yaml":                                  {Class: layout.Object, List: true, Resource: evidence.Pods, Namespace: "namespaces"},
-		"namespaces/a/pods/p/p.yaml":                                            {Class: layout.Object, Resource: evidence.Pods, Namespace: "a"},
-		"namespaces/a/core/pods/p.yaml":                                         {Class: layout.Object, Resource: evidence.Pods, Namespace: "a"},
-		"namespaces/mg/namespaces/a/core/pods.yaml":                             {Class: layout.Object, Root: "namespaces/mg/", List: true, Resource: evidence.Pods, Namespace: "a"},
-		"namespaces/a/pods/p/c/c/logs/current.log":                              {Class: layout.Text, Text: evidence.Text{Namespace: "a", Pod: "p", Container: "c"}},
-		"namespaces/a/pods/p/c/c/logs/previous.insecure.log":                    {Class: layout.Text, Text: evidence.Text{Namespace: "a", Pod: "p", Container: "c", Previous: true}},
-		"namespaces/a/pods/p/c/c/logs/rotated/0.log.20260101-1.gz":              {Class: layout.Text, Text: evidence.Text{Namespace: "a", Pod: "p", Container: "c"}},
-		"namespaces/a/pods/p/c/c/healthz":                                       {Class: layout.Other},
-		"host_service_logs/masters/machine-config-daemon-firstboot_service.log": {Class: layout.Text, Text: evidence.Text{Kind: evidence.Journal, Unit: "machine-config-daemon-firstboot"}},
-		"nodes/n1/n1_logs_kubelet.gz":                                           {Class: layout.Text, Text: evidence.Text{Kind: evidence.Journal, Host: "n1", Unit: "kubelet"}},
-		"consoles/h.log":                                                        {Class: layout.Text, Text: evidence.Text{Kind: evidence.Console, Host: "h"}},
-		"README.md":                                                             {Class: layout.Other},
-		"namespaces":                                                            {Class: layout.Other},
-		"namespaces//core/pods.yaml":                                            {Class: layout.Loose, Root: "namespaces//core/"},
+		"cluster-scoped-resources/core/namespaces/a.yaml": {Class: layout.Object, Resource: evidence.Namespaces},
+		"x/namespaces/a/a.yaml":                           {Class: layout.Object, Root: "x/", Resource: evidence.Namespaces},
+		"namespaces/namespaces/core/pods.yaml":            {Class: layout.Object, List: true, Resource: evidence.Pods, Namespace: "namespaces"},
+		"namespaces/a/pods/p/p.yaml":                      {Class: layout.Object, Resource: evidence.Pods, Namespace: "a"},
+		"namespaces/a/core/pods/p.yaml":                   {Class: layout.Object, Resource: evidence.Pods, Namespace: "a"},
+		"namespaces/mg/namespaces/a/core/pods.yaml": {Class: layout.Object, Root: "namespaces/mg/", List: true,
+			Resource: evidence.Pods, Namespace: "a"},
+		"namespaces/a/pods/p/c/c/logs/current.log": {Class: layout.Text, Text: evidence.Text{Namespace: "a", Pod: "p", Container: "c"}},
+		"namespaces/a/pods/p/c/c/logs/previous.insecure.log": {Class: layout.Text, Text: evidence.Text{Namespace: "a", Pod: "p",
+			Container: "c", Previous: true}},
+		"namespaces/a/pods/p/c/c/logs/rotated/0.log.20260101-1.gz": {Class: layout.Text, Text: evidence.Text{Namespace: "a", Pod: "p", Container: "c"}},
+		"namespaces/a/pods/p/c/c/healthz":                          {Class: layout.Other},
+		"host_service_logs/masters/machine-config-daemon-firstboot_service.log": {Class: layout.Text, Text: evidence.Text{Kind: evidence.Journal,
+			Unit: "machine-config-daemon-firstboot"}},
+		"nodes/n1/n1_logs_kubelet.gz": {Class: layout.Text, Text: evidence.Text{Kind: evidence.Journal, Host: "n1",
+			Unit: "kubelet"}},
+		"consoles/h.log":             {Class: layout.Text, Text: evidence.Text{Kind: evidence.Console, Host: "h"}},
+		"README.md":                  {Class: layout.Other},
+		"namespaces":                 {Class: layout.Other},
+		"namespaces//core/pods.yaml": {Class: layout.Loose, Root: "namespaces//core/"},
 	} {
-		got := recognize(path)
+		var got layout.Entry
+		recognize(&got, path)
 		if want.Class == layout.Text {
 			want.Text.Path = path
 			if want.Text.Kind == "" {

@@ -56,7 +56,9 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 // readAll reads all files of a resource, and what is made of texts.
 func (s *Source) readAll(ctx context.Context, c *listing) error {
 	r, namespace := c.need.Resource, c.need.Namespace
-	for _, e := range inOrder(s.entries(r)) {
+	files := inOrder(s.entries(r))
+	for i := range files {
+		e := &files[i]
 		if namespace != "" && e.Namespace != "" && e.Namespace != namespace {
 			continue
 		}
@@ -202,7 +204,7 @@ func (d *damages) String() string {
 }
 
 // readEntry adds the objects of one file. Only a canceled context is an error.
-func (s *Source) readEntry(ctx context.Context, e layout.Entry, c *listing) error {
+func (s *Source) readEntry(ctx context.Context, e *layout.Entry, c *listing) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -214,7 +216,7 @@ func (s *Source) readEntry(ctx context.Context, e layout.Entry, c *listing) erro
 	var err error
 	if e.Make != nil {
 		var content map[string]any
-		if content, err = e.Make(ctx, s.members, e); err == nil {
+		if content, err = e.Make(ctx, s.members, *e); err == nil {
 			sink.Object(content, false)
 		}
 	} else if raw, err = s.members.Read(ctx, e.File, maxObjectFile); err == nil {
@@ -232,7 +234,7 @@ func (s *Source) readEntry(ctx context.Context, e layout.Entry, c *listing) erro
 // fileSink adds the objects of one file to a listing.
 type fileSink struct {
 	s *Source
-	e layout.Entry
+	e *layout.Entry
 	c *listing
 }
 

@@ -75,11 +75,11 @@ func (b *builder) LoseOutside(name string) error {
 	return nil
 }
 
-func (b *builder) loseEntry(e layout.Entry, p string, why error) {
+func (b *builder) loseEntry(e *layout.Entry, p string, why error) {
 	b.s.ix.Damage(p, why)
 	e.File.Lost = why.Error()
 	if e.Class != layout.Other {
-		b.keep(e)
+		b.keep(*e)
 		return
 	}
 	if g := gapAt(p, e.File.Lost); g.reach == inPlace {

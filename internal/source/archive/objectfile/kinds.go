@@ -19,7 +19,7 @@ func Likely(head []byte) bool { return topLevel.Match(head) }
 func Kinds(raw []byte) (map[evidence.Resource]bool, error) {
 	kinds := map[evidence.Resource]bool{}
 	n := 0
-	for doc := range Documents(raw) {
+	for doc := range documents(raw) {
 		if n++; n > MaxItems || len(kinds) > maxKinds {
 			return nil, fmt.Errorf("more than %d documents, or than %d kinds of objects", MaxItems, maxKinds)
 		}

@@ -31,7 +31,7 @@ func Read(raw []byte, budget *Budget, sink Sink) {
 	}
 	r := reader{budget, sink}
 	n := 0
-	for doc := range Documents(raw) {
+	for doc := range documents(raw) {
 		if n++; n > MaxItems {
 			sink.Damage(fmt.Errorf("more than %d documents", MaxItems))
 			break

@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Documents splits a stream of YAML at its "---" lines. Empty documents are left out.
-func Documents(raw []byte) iter.Seq[[]byte] {
+// documents splits a stream of YAML at its "---" lines. Empty documents are left out.
+func documents(raw []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		start := 0
 		for at := 0; at <= len(raw); {

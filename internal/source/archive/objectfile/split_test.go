@@ -11,14 +11,17 @@ import (
 // FuzzList holds that a split List has the items of the decoded List.
 func FuzzList(f *testing.F) {
 	for _, s := range []string{
-		"apiVersion: v1\nitems:\n- a: 1\n- b: |\n    - x\n    y\nkind: L\n", "items:\n  - a: 1\n  - - b\nkind: L\n", "items:\n-\n  a: 1\n- b\n", "items:\n", "items: []\nkind: L",
-		"items:\n- a: 'x\n\n    - y'\n- \"b\": c\n# z\nkind: L\n", "items:\n- a\n---\nkind: L\n", "items:\n-   a: 1\n    b: 2\n-   c: 3\nkind: L\n", "items:\n- ? a\n  : b\nkind: L\n",
-		"items:\n-\r0: \nkind: 0", "items:\r\n- a: 1\r\n- b\r\nkind: L\r\n", "items:\n- a: \u2028- b: 1\nkind: L\n", "items:\n- a: 1\u0085- b: 1\nkind: L\n", "items:\n- '\n- 0: 0'\n-\nkind: 0",
+		"apiVersion: v1\nitems:\n- a: 1\n- b: |\n    - x\n    y\nkind: L\n", "items:\n  - a: 1\n  - - b\nkind: L\n", "items:\n-\n  a: 1\n- b\n", "items:\n",
+		"items: []\nkind: L",
+		"items:\n- a: 'x\n\n    - y'\n- \"b\": c\n# z\nkind: L\n", "items:\n- a\n---\nkind: L\n", "items:\n-   a: 1\n    b: 2\n-   c: 3\nkind: L\n",
+		"items:\n- ? a\n  : b\nkind: L\n",
+		"items:\n-\r0: \nkind: 0", "items:\r\n- a: 1\r\n- b\r\nkind: L\r\n", "items:\n- a: \u2028- b: 1\nkind: L\n", "items:\n- a: 1\u0085- b: 1\nkind: L\n",
+		"items:\n- '\n- 0: 0'\n-\nkind: 0",
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for doc := range Documents(raw) {
+		for doc := range documents(raw) {
 			h := scanHeader(doc)
 			if h.items == 0 || h.kind == "" {
 				continue
