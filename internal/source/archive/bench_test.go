@@ -56,9 +56,11 @@ func syntheticPods(r *rand.Rand, n int) string {
 	var b strings.Builder
 	b.WriteString("---\napiVersion: v1\nitems:\n")
 	for i := range n {
-		fmt.Fprintf(&b, "- apiVersion: v1\n  kind: Pod\n  metadata:\n    creationTimestamp: \"2026-01-02T10:%02d:00Z\"\n    name: pod-%d\n    uid: %016x\n    resourceVersion: \"%d\"\n", i%60, i, r.Uint64(), r.Uint32())
+		fmt.Fprintf(&b, "- apiVersion: v1\n  kind: Pod\n  metadata:\n    creationTimestamp: \"2026-01-02T10:%02d:00Z\"\n    name: pod-%d\n    uid: %016x\n    "+
+			"resourceVersion: \"%d\"\n", i%60, i, r.Uint64(), r.Uint32())
 		for c := range 8 {
-			fmt.Fprintf(&b, "    annotations-%d: quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:%016x%016x\n    args-%d:\n    - --secure-listen-address=0.0.0.0:%d\n    - --upstream=http://127.0.0.1:%d/\n", c, r.Uint64(), r.Uint64(), c, r.UintN(65536), r.UintN(65536))
+			fmt.Fprintf(&b, "    annotations-%d: quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:%016x%016x\n    args-%d:\n    - "+
+				"--secure-listen-address=0.0.0.0:%d\n    - --upstream=http://127.0.0.1:%d/\n", c, r.Uint64(), r.Uint64(), c, r.UintN(65536), r.UintN(65536))
 		}
 	}
 	b.WriteString("kind: PodList\nmetadata:\n  resourceVersion: \"1\"\n")
@@ -68,7 +70,8 @@ func syntheticPods(r *rand.Rand, n int) string {
 func syntheticLog(r *rand.Rand, lines int) string {
 	var b strings.Builder
 	for i := range lines {
-		fmt.Fprintf(&b, "2026-01-02T10:%02d:%02d.%09dZ I0102 10:%02d:%02d.%06d %7d reconciler.go:%d] \"operationExecutor.MountVolume started\" volume=\"%x\" pod=\"openshift-etcd/etcd-%d\"\n",
+		fmt.Fprintf(&b, "2026-01-02T10:%02d:%02d.%09dZ I0102 10:%02d:%02d.%06d %7d reconciler.go:%d] \"operationExecutor.MountVolume started\" volume=\"%x\" "+
+			"pod=\"openshift-etcd/etcd-%d\"\n",
 			i/60%60, i%60, r.UintN(1e9), i/60%60, i%60, r.UintN(1e6), r.UintN(1e5), r.UintN(1000), r.Uint64(), r.UintN(100))
 	}
 	return b.String()

@@ -45,9 +45,11 @@ func TestChecksum(t *testing.T) {
 // TestCutInALine: an object whose last line has no end is not read: its last name may be the
 // beginning of another.
 func TestCutInALine(t *testing.T) {
-	const pool = "apiVersion: machineconfiguration.openshift.io/v1\nkind: MachineConfigPool\nmetadata:\n  name: master\nspec:\n  configuration:\n    name: rendered-master-93488773\n"
+	const pool = "apiVersion: machineconfiguration.openshift.io/v1\nkind: MachineConfigPool\nmetadata:\n  name: master\nspec:\n  configuration:\n    name: " +
+		"rendered-master-93488773\n"
 	for _, cut := range []int{0, 1, 5} {
-		s, err := FS(fstest.MapFS{"cluster-scoped-resources/machineconfiguration.openshift.io/machineconfigpools/master.yaml": {Data: []byte(pool[:len(pool)-cut])}}, "mg")
+		s, err := FS(fstest.MapFS{"cluster-scoped-resources/machineconfiguration.openshift.io/machineconfigpools/" +
+			"master.yaml": {Data: []byte(pool[:len(pool)-cut])}}, "mg")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -70,7 +70,8 @@ func TestJoin(t *testing.T) {
 // TestGuestDoesNotMoveNow proves that a file of an unknown cluster, as a journal that
 // is a year younger, leaves "now" alone, unless nothing else gives a time.
 func TestGuestDoesNotMoveNow(t *testing.T) {
-	const events = "-- namespaces/ns/core/events.yaml --\napiVersion: v1\nkind: EventList\nitems:\n- metadata: {name: e, namespace: ns}\n  lastTimestamp: \"2026-01-02T10:00:00Z\"\n"
+	const events = "-- namespaces/ns/core/events.yaml --\napiVersion: v1\nkind: EventList\nitems:\n- metadata: {name: e, namespace: ns}\n  lastTimestamp: " +
+		"\"2026-01-02T10:00:00Z\"\n"
 	const journal = "-- install.log --\ntime=\"2027-01-02T10:00:00Z\" level=info msg=x\n"
 	now := func(files ...string) string {
 		var sources []*Source
@@ -113,7 +114,8 @@ func TestPlainDirectoryOfSeveralClusters(t *testing.T) {
 		return "-- " + name + " --\napiVersion: machineconfiguration.openshift.io/v1\nkind: MachineConfigPool\nmetadata: {name: master, uid: " + uid + "}\n"
 	}
 	for name, c := range map[string]struct{ files, want string }{
-		"two":       {file("one-cv.yaml", "a") + file("two-cv.yaml", "b"), `the cluster ID is "a" in one-cv.yaml, "b" in two-cv.yaml; name the files of one of them, each with --from`},
+		"two": {file("one-cv.yaml", "a") + file("two-cv.yaml", "b"),
+			`the cluster ID is "a" in one-cv.yaml, "b" in two-cv.yaml; name the files of one of them, each with --from`},
 		"two pools": {pool("one/master.yaml", "a") + pool("two/master.yaml", "b"), `the UID of the pool master is "a" in one/master.yaml, "b" in two/master.yaml`},
 		"many": {file("1.yaml", "a") + file("2.yaml", "b") + file("3.yaml", "c") + file("4.yaml", "d") + file("5.yaml", "e") + file("6.yaml", "f"),
 			`and 2 more; name`},
@@ -171,15 +173,18 @@ func TestJoinFiles(t *testing.T) {
 		want  string // in the error, "" is none
 		notes int    // of the last
 	}{
-		"nothing in common":            {[]string{node("uid: n", "m"), version("v", "a")}, "", 1},
-		"an operator of it":            {[]string{node("uid: n", "m"), version("v", "a"), operator("o", "v")}, "", 1},
-		"an operator of another":       {[]string{version("v", "a"), operator("o", "v2")}, "the UID of clusterversions version is v in the one and v2 in the other", 0},
-		"another before it":            {[]string{operator("o", "v2"), node("uid: n", "m"), version("v", "a")}, "the UID of clusterversions version is v2 in the one and v in the other", 0},
-		"two operators":                {[]string{operator("o", "v"), operator("p", "v")}, "the UID of clusteroperators dns is o in the one and p in the other", 0},
-		"two IDs":                      {[]string{version("v", "a"), node("uid: n", "m"), version("v", "b")}, "the cluster ID is a in the one and b in the other", 0},
-		"a Node that joined again":     {[]string{node("uid: n", "m"), node("uid: n2", "m")}, "", 0},
-		"an older version":             {[]string{operator("o", "v"), operator("o", "v")}, "", 1},
-		"without a UID, of two times":  {[]string{operatorAt("2026-01-01T00:00:00Z"), operatorAt("2026-01-02T00:00:00Z")}, "was created at 2026-01-01T00:00:00Z in the one and at 2026-01-02T00:00:00Z", 0},
+		"nothing in common": {[]string{node("uid: n", "m"), version("v", "a")}, "", 1},
+		"an operator of it": {[]string{node("uid: n", "m"), version("v", "a"), operator("o", "v")}, "", 1},
+		"an operator of another": {[]string{version("v", "a"), operator("o", "v2")}, "the UID of clusterversions version is v in the one and v2 in the " +
+			"other", 0},
+		"another before it": {[]string{operator("o", "v2"), node("uid: n", "m"), version("v", "a")}, "the UID of clusterversions version is v2 in " +
+			"the one and v in the other", 0},
+		"two operators":            {[]string{operator("o", "v"), operator("p", "v")}, "the UID of clusteroperators dns is o in the one and p in the other", 0},
+		"two IDs":                  {[]string{version("v", "a"), node("uid: n", "m"), version("v", "b")}, "the cluster ID is a in the one and b in the other", 0},
+		"a Node that joined again": {[]string{node("uid: n", "m"), node("uid: n2", "m")}, "", 0},
+		"an older version":         {[]string{operator("o", "v"), operator("o", "v")}, "", 1},
+		"without a UID, of two times": {[]string{operatorAt("2026-01-01T00:00:00Z"), operatorAt("2026-01-02T00:00:00Z")}, "was created at " +
+			"2026-01-01T00:00:00Z in the one and at 2026-01-02T00:00:00Z", 0},
 		"a file and a tree":            {[]string{node("uid: n", "m"), tree}, unproved, 0},
 		"a tree and a file behind one": {[]string{tree, version("v", "a")}, unproved, 0},
 	} {

@@ -94,7 +94,8 @@ func (f *fileSet) same(r evidence.Resource, name string, id objectID) error {
 		why = fmt.Sprintf("the UID of %s %s is %s in the one and %s in the other", r.Name, name, was.uid, id.uid)
 	case was.uid != "" && id.uid != "":
 	case !was.created.IsZero() && !id.created.IsZero() && !was.created.Equal(id.created):
-		why = fmt.Sprintf("%s %s was created at %s in the one and at %s in the other", r.Name, name, was.created.UTC().Format(time.RFC3339), id.created.UTC().Format(time.RFC3339))
+		why = fmt.Sprintf("%s %s was created at %s in the one and at %s in the other", r.Name, name,
+			was.created.UTC().Format(time.RFC3339), id.created.UTC().Format(time.RFC3339))
 	}
 	if why != "" {
 		return &SeveralClustersError{was.source.name, id.source.name, "they are of different clusters: " + why}

@@ -128,7 +128,8 @@ func (s *Source) clusterOf(ctx context.Context) (membership, error) {
 		return b, err
 	}
 	for _, o := range nodes {
-		b.ids = append(b.ids, plainID(evidence.String(o.Content, "status", "nodeInfo", "machineID"), evidence.String(o.Content, "status", "nodeInfo", "systemUUID"))...)
+		info := func(field string) string { return evidence.String(o.Content, "status", "nodeInfo", field) }
+		b.ids = append(b.ids, plainID(info("machineID"), info("systemUUID"))...)
 	}
 	configs, err := s.listed(ctx, evidence.ControllerConfigs, "")
 	if err != nil {

@@ -22,9 +22,11 @@ func TestJoinMachines(t *testing.T) {
 	ours := hex.EncodeToString(sum[:])
 	cluster := clusterA + "-- cluster-scoped-resources/machineconfiguration.openshift.io/controllerconfigs/machine-config-controller.yaml --\n" +
 		"apiVersion: machineconfiguration.openshift.io/v1\nkind: ControllerConfig\nmetadata: {name: machine-config-controller}\nspec: {rootCAData: " + bundle + "}\n"
-	infra := "-- cluster-scoped-resources/config.openshift.io/infrastructures/cluster.yaml --\nmetadata: {name: cluster}\nstatus: {infrastructureName: a, apiServerInternalURI: 'https://api-int.a.example:6443'}\n"
+	infra := "-- cluster-scoped-resources/config.openshift.io/infrastructures/cluster.yaml --\nmetadata: {name: cluster}\nstatus: {infrastructureName: a, " +
+		"apiServerInternalURI: 'https://api-int.a.example:6443'}\n"
 	machine := func(id, authority, server string) string {
-		return "-- cluster-scoped-resources/rollcall.dev/hostidentities/n9.yaml --\napiVersion: rollcall.dev/v1alpha1\nkind: HostIdentity\nmetadata: {name: n9}\nmachineID: \"" + id +
+		return "-- cluster-scoped-resources/rollcall.dev/hostidentities/n9.yaml --\napiVersion: rollcall.dev/v1alpha1\nkind: HostIdentity\nmetadata: {name: " +
+			"n9}\nmachineID: \"" + id +
 			"\"\nrootCA: [{sha256: \"" + authority + "\"}]\nkubeconfig: {server: \"" + server + "\"}\n"
 	}
 	tests := []struct {

@@ -24,25 +24,26 @@ func TestDamage(t *testing.T) {
 		want    []string
 		detail  string // "" for an error-free answer
 	}{
-		"whole":                 {whole, []string{"a/a", "a/b"}, ""},
-		"indented items":        {"kind: PodList\nitems:\n  - metadata: {name: a}\n    spec:\n    - x\n  - metadata: {name: b}\n", []string{"a/a", "a/b"}, ""},
-		"kind List":             {"kind: List\nitems:\n- kind: Pod\n  metadata: {name: a}\n", []string{"a/a"}, ""},
-		"JSON":                  {`{"kind":"PodList","items":[{"metadata":{"name":"a"}}]}`, []string{"a/a"}, ""},
-		"flow items":            {"kind: PodList\nitems: [{metadata: {name: a}}]\n", []string{"a/a"}, ""},
-		"one object":            {"kind: Pod\nmetadata: {name: a}\n", []string{"a/a"}, ""},
-		"two documents":         {"kind: Pod\nmetadata: {name: a}\n---\nkind: Pod\nmetadata: {name: b}\n", []string{"a/a", "a/b"}, ""},
-		"CRLF":                  {strings.ReplaceAll(whole, "\n", "\r\n"), []string{"a/a", "a/b"}, ""},
-		"comments":              {"# x\nkind: PodList\nitems:\n# y\n- metadata: {name: a}\n\n# z\n- metadata: {name: b}\n", []string{"a/a", "a/b"}, ""},
-		"items null":            {"apiVersion: v1\nitems: null\nkind: PodList\n", nil, ""},
-		"items empty":           {"apiVersion: v1\nitems: []\nkind: PodList\n", nil, ""},
-		"JSON empty":            {`{"kind":"PodList","items":[]}`, nil, ""},
-		"of another namespace":  {"kind: PodList\nitems:\n- metadata: {name: a, namespace: a}\n- metadata: {name: z, namespace: z}\n", []string{"a/a"}, ""},
-		"0 bytes":               {"", nil, "the file is empty"},
-		"cut in an item":        {"apiVersion: v1\nitems:\n- metadata: {name: a}\n- metadata: {na", []string{"a/a"}, "cut off after 1 items"},
-		"cut between lines":     {"apiVersion: v1\nitems:\n- metadata:\n    name: a\n- metadata:\n    name: b\n", []string{"a/a"}, "cut off after 1 items"},
-		"cut behind null":       {"apiVersion: v1\nitems: null\n", nil, "cut off"},
-		"one broken item":       {"items:\n- metadata: {name: a}\n- metadata: {name: \n- metadata: {name: c}\nkind: PodList\n", []string{"a/a", "a/c"}, "item 2"},
-		"a quote to the left":   {"items:\n- 'metadata': {name: a, labels: {x: 'b\n- metadata: c'}}\n- metadata: {name: b}\nkind: PodList\n", []string{"a/a", "a/b"}, ""},
+		"whole":                {whole, []string{"a/a", "a/b"}, ""},
+		"indented items":       {"kind: PodList\nitems:\n  - metadata: {name: a}\n    spec:\n    - x\n  - metadata: {name: b}\n", []string{"a/a", "a/b"}, ""},
+		"kind List":            {"kind: List\nitems:\n- kind: Pod\n  metadata: {name: a}\n", []string{"a/a"}, ""},
+		"JSON":                 {`{"kind":"PodList","items":[{"metadata":{"name":"a"}}]}`, []string{"a/a"}, ""},
+		"flow items":           {"kind: PodList\nitems: [{metadata: {name: a}}]\n", []string{"a/a"}, ""},
+		"one object":           {"kind: Pod\nmetadata: {name: a}\n", []string{"a/a"}, ""},
+		"two documents":        {"kind: Pod\nmetadata: {name: a}\n---\nkind: Pod\nmetadata: {name: b}\n", []string{"a/a", "a/b"}, ""},
+		"CRLF":                 {strings.ReplaceAll(whole, "\n", "\r\n"), []string{"a/a", "a/b"}, ""},
+		"comments":             {"# x\nkind: PodList\nitems:\n# y\n- metadata: {name: a}\n\n# z\n- metadata: {name: b}\n", []string{"a/a", "a/b"}, ""},
+		"items null":           {"apiVersion: v1\nitems: null\nkind: PodList\n", nil, ""},
+		"items empty":          {"apiVersion: v1\nitems: []\nkind: PodList\n", nil, ""},
+		"JSON empty":           {`{"kind":"PodList","items":[]}`, nil, ""},
+		"of another namespace": {"kind: PodList\nitems:\n- metadata: {name: a, namespace: a}\n- metadata: {name: z, namespace: z}\n", []string{"a/a"}, ""},
+		"0 bytes":              {"", nil, "the file is empty"},
+		"cut in an item":       {"apiVersion: v1\nitems:\n- metadata: {name: a}\n- metadata: {na", []string{"a/a"}, "cut off after 1 items"},
+		"cut between lines":    {"apiVersion: v1\nitems:\n- metadata:\n    name: a\n- metadata:\n    name: b\n", []string{"a/a"}, "cut off after 1 items"},
+		"cut behind null":      {"apiVersion: v1\nitems: null\n", nil, "cut off"},
+		"one broken item":      {"items:\n- metadata: {name: a}\n- metadata: {name: \n- metadata: {name: c}\nkind: PodList\n", []string{"a/a", "a/c"}, "item 2"},
+		"a quote to the left": {"items:\n- 'metadata': {name: a, labels: {x: 'b\n- metadata: c'}}\n- metadata: {name: b}\nkind: PodList\n", []string{"a/a",
+			"a/b"}, ""},
 		"old ends of lines":     {"items:\n- metadata: {name: a}\r- metadata: {name: b}\nkind: PodList\n", []string{"a/a", "a/b"}, ""},
 		"an item without name":  {"items:\n- metadata: {name: a}\n- spec: {}\nkind: PodList\n", []string{"a/a"}, "without metadata.name"},
 		"an error of the API":   {"apiVersion: v1\nkind: Status\nmessage: pods is forbidden\nmetadata: {}\n", nil, "pods is forbidden"},
@@ -88,7 +89,8 @@ func TestItemsWithoutKind(t *testing.T) {
 
 func TestWhichCopyCounts(t *testing.T) {
 	pod := func(uid, version, created, mark string) string {
-		return fmt.Sprintf("kind: Pod\nmetadata:\n  name: p\n  namespace: a\n  uid: %s\n  resourceVersion: %q\n  creationTimestamp: %q\nspec: {mark: %s}\n", uid, version, created, mark)
+		return fmt.Sprintf("kind: Pod\nmetadata:\n  name: p\n  namespace: a\n  uid: %s\n  resourceVersion: %q\n  creationTimestamp: %q\nspec: {mark: %s}\n", uid,
+			version, created, mark)
 	}
 	const early, late = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
 	list := func(object string) string {

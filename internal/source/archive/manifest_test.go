@@ -130,8 +130,10 @@ func TestBadHeaders(t *testing.T) {
 	const good = "apiVersion: rollcall.dev/v1alpha1\nkind: Collection\nnow: \"2026-01-02T10:00:00Z\"\nobjects: []\ntexts: []\n"
 	for header, want := range map[string]string{
 		strings.Replace(good, "v1alpha1", "v9", 1): "use the rollcall that wrote it, or a newer one",
-		strings.Replace(good, "objects: []", "objects:\n- resource: nodes\n  objects: [{name: a, file: ../../etc/passwd}]", 1):            "not inside the collection",
-		strings.Replace(good, "texts: []", "texts:\n- query: {kind: console}\n  texts: [{kind: console, path: x, file: /etc/passwd}]", 1): "not inside the collection",
+		strings.Replace(good, "objects: []", "objects:\n- resource: nodes\n  objects: [{name: a, file: ../../etc/passwd}]", 1): "not inside the " +
+			"collection",
+		strings.Replace(good, "texts: []", "texts:\n- query: {kind: console}\n  texts: [{kind: console, path: x, file: /etc/passwd}]", 1): "not inside the " +
+			"collection",
 		good + "extra: 1\n": "unknown field",
 		strings.Replace(good, "objects: []", "objects:\n- resource: nodes\n  objects: [{name: a, file: x}, {name: b, file: x}]", 1): "named for two objects",
 		strings.Replace(good, "objects: []", "objects:\n- resource: nodes\n  objects: [{name: a, file: x}, {name: a, file: x}]", 1): "named for two objects",
@@ -164,10 +166,14 @@ func TestForeignAdvice(t *testing.T) {
 		record collection.MissingRecord
 		want   evidence.Unavailable
 	}{
-		"a role":           {pods, collection.MissingRecord{Why: "forbidden", Detail: "x", Supply: read("role verb=list resource=pods namespace=a")}, evidence.Unavailable{Why: evidence.Forbidden, Supply: evidence.Supply{Kind: evidence.SupplyRole, Verb: "list", Resource: "pods", Namespace: "a"}}},
-		"nothing":          {pods, collection.MissingRecord{Why: "forbidden", Detail: "x", Supply: nil}, evidence.Unavailable{Why: evidence.Forbidden}},
-		"words":            {pods, collection.MissingRecord{Why: "forbidden", Detail: "x", Supply: read("oc adm must-gather")}, evidence.Unavailable{Why: evidence.Forbidden, Supply: inspect}},
-		"for a probe":      {probes, collection.MissingRecord{Why: "not asked", Detail: "x", Supply: read("words")}, evidence.Unavailable{Why: evidence.NotAsked, Supply: evidence.Supply{Kind: evidence.SupplyProbe}}},
+		"a role": {pods, collection.MissingRecord{Why: "forbidden", Detail: "x", Supply: read("role verb=list resource=pods " +
+			"namespace=a")}, evidence.Unavailable{Why: evidence.Forbidden, Supply: evidence.Supply{Kind: evidence.SupplyRole, Verb: "list", Resource: "pods",
+			Namespace: "a"}}},
+		"nothing": {pods, collection.MissingRecord{Why: "forbidden", Detail: "x", Supply: nil}, evidence.Unavailable{Why: evidence.Forbidden}},
+		"words": {pods, collection.MissingRecord{Why: "forbidden", Detail: "x", Supply: read("oc adm must-gather")},
+			evidence.Unavailable{Why: evidence.Forbidden, Supply: inspect}},
+		"for a probe": {probes, collection.MissingRecord{Why: "not asked", Detail: "x", Supply: read("words")}, evidence.Unavailable{Why: evidence.NotAsked,
+			Supply: evidence.Supply{Kind: evidence.SupplyProbe}}},
 		"a reason unknown": {pods, collection.MissingRecord{Why: "fine", Detail: "x", Supply: nil}, evidence.Unavailable{Why: evidence.Damaged}},
 		"no reason":        {pods, collection.MissingRecord{}, evidence.Unavailable{Why: evidence.Damaged}},
 	} {

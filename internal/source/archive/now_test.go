@@ -25,13 +25,15 @@ func TestNow(t *testing.T) {
 	lease := func(v string) string {
 		return in("namespaces/kube-node-lease/coordination.k8s.io/leases/n.yaml", "kind: Lease\nmetadata: {name: n}\nspec:\n  renewTime: \""+v+"\"\n")
 	}
-	heartbeat := in(node, "kind: Node\nmetadata:\n  name: n\n  creationTimestamp: \"2026-01-01T00:00:00Z\"\nstatus:\n  conditions:\n  - lastHeartbeatTime: \"2026-01-02T10:05:00Z\"\n    lastTransitionTime: null\n")
+	heartbeat := in(node, "kind: Node\nmetadata:\n  name: n\n  creationTimestamp: \"2026-01-01T00:00:00Z\"\nstatus:\n  conditions:\n  - lastHeartbeatTime: "+
+		"\"2026-01-02T10:05:00Z\"\n    lastTransitionTime: null\n")
 	for name, c := range map[string]struct{ text, want string }{
 		"the stamp's end is newest":            {stamps + heartbeat, "2026-01-02T10:10:00Z"},
 		"a lease is newer than the stamp":      {stamps + heartbeat + lease("2026-01-02T10:10:30.123456Z"), "2026-01-02T10:10:30.123456Z"},
 		"a lease of a host whose clock is off": {stamps + heartbeat + lease("2026-01-04T10:10:30.123456Z"), "2026-01-02T10:10:00Z"},
 		"no stamp":                             {heartbeat + lease("2026-01-02T10:06:00.000001Z"), "2026-01-02T10:06:00.000001Z"},
-		"JSON":                                 {in(node, `{"kind":"Node","metadata":{"name":"n","creationTimestamp":"2026-01-01T00:00:00Z"}}`), "2026-01-01T00:00:00Z"},
+		"JSON": {in(node, `{"kind":"Node","metadata":{"name":"n","creationTimestamp":"2026-01-01T00:00:00Z"}}`),
+			"2026-01-01T00:00:00Z"},
 		"another zone": {heartbeat + in("namespaces/a/core/events.yaml",
 			"kind: EventList\nitems:\n- metadata: {name: e}\n  eventTime: 2026-01-02T13:00:00.5+02:00\n  lastTimestamp: null\n"), "2026-01-02T11:00:00.5Z"},
 		"times that lie ahead": {heartbeat + in(podList, "kind: PodList\nitems:\n- metadata:\n    name: p\n    deletionTimestamp: \"2026-05-01T00:00:00Z\"\n"+
@@ -68,12 +70,15 @@ func TestKind(t *testing.T) {
 // time of its line.
 func TestOwnTime(t *testing.T) {
 	for name, c := range map[string]struct{ lines, want string }{
-		"podman's own":      {"May 12 04:54:38 b podman[1]: 2025-05-12 04:54:38.93 +0000 UTC m=+0.02 container create\n", "2025-05-12T04:54:38Z"},
-		"an expiry":         {"May 10 01:48:31 w1 kubenswrapper[1]: I0510 01:48:31.1 1 certificate_manager.go:356] \"Certificate expiration is 2025-05-11 01:40:40 +0000 UTC\"\n", "2025-05-10T01:48:31Z"},
-		"30 days":           {"May 10 01:48:31 w1 kubenswrapper[1]: Certificate expiration is 2025-06-09 01:40:40 +0000 UTC, rotation deadline is 2025-06-01 00:00:00 +0000 UTC\n", "2025-05-10T01:48:31Z"},
+		"podman's own": {"May 12 04:54:38 b podman[1]: 2025-05-12 04:54:38.93 +0000 UTC m=+0.02 container create\n", "2025-05-12T04:54:38Z"},
+		"an expiry": {"May 10 01:48:31 w1 kubenswrapper[1]: I0510 01:48:31.1 1 certificate_manager.go:356] \"Certificate expiration is 2025-05-11 " +
+			"01:40:40 +0000 UTC\"\n", "2025-05-10T01:48:31Z"},
+		"30 days": {"May 10 01:48:31 w1 kubenswrapper[1]: Certificate expiration is 2025-06-09 01:40:40 +0000 UTC, rotation deadline is 2025-06-01 " +
+			"00:00:00 +0000 UTC\n", "2025-05-10T01:48:31Z"},
 		"of something else": {"May 10 01:48:31 w1 x[1]: valid until 2026-05-10 01:40:40 +0000 UTC\n", "0001-01-01T00:00:00Z"},
 		"far from its line": {"May 10 01:48:31 w1 x[1]: image of 2024-11-01 00:00:00 +0000 UTC\n", "0001-01-01T00:00:00Z"},
-		"in ISO":            {"2025-05-10T01:48:31.123456+0000 w1 kubenswrapper[1]: Certificate expiration is 2025-05-11 01:40:40 +0000 UTC\n", "2025-05-10T01:48:31Z"},
+		"in ISO": {"2025-05-10T01:48:31.123456+0000 w1 kubenswrapper[1]: Certificate expiration is 2025-05-11 01:40:40 +0000 UTC\n",
+			"2025-05-10T01:48:31Z"},
 	} {
 		d, err := open(t, "-- kubelet.log --\n"+c.lines).Describe(t.Context())
 		if got := d.Now.Truncate(time.Second).Format(time.RFC3339); err != nil || got != c.want {

@@ -105,7 +105,8 @@ func TestPlainLines(t *testing.T) {
 	if got := allText(t, s, evidence.TextQuery{Kind: evidence.Installer}); !strings.Contains(got, "4.20.1") {
 		t.Errorf("the installer says %q", got)
 	}
-	s, err = openFile(t, "kubelet.log", []byte("Jan 02 10:00:00 control1 kubenswrapper[1]: at 2026-01-02T10:00:00Z\nJan 02 10:00:09 control1 kubenswrapper[1]: later\n"))
+	s, err = openFile(t, "kubelet.log", []byte("Jan 02 10:00:00 control1 kubenswrapper[1]: at 2026-01-02T10:00:00Z\nJan 02 10:00:09 control1 "+
+		"kubenswrapper[1]: later\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,9 @@ func (s *Source) replayObjects(ctx context.Context, n evidence.Need) ([]evidence
 	return objects, nil
 }
 
-func (s *Source) replayObject(ctx context.Context, r evidence.Resource, rec collection.ObjectRecord, budget *objectfile.Budget, keep Keep) (evidence.Object, error) {
+func (s *Source) replayObject(
+	ctx context.Context, r evidence.Resource, rec collection.ObjectRecord, budget *objectfile.Budget, keep Keep,
+) (evidence.Object, error) {
 	raw, err := s.readRecordedFile(ctx, rec.File)
 	if err != nil {
 		return evidence.Object{}, err

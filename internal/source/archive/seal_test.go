@@ -70,9 +70,10 @@ func TestSealedCollection(t *testing.T) {
 		pods    string // in the error
 		damaged string // the host whose console is damaged
 	}{
-		"whole":           {func(fstest.MapFS) {}, "", ""},
-		"a changed pod":   {func(f fstest.MapFS) { f["c/namespaces/a/pods/q/q.yaml"].Data[0] ^= 1 }, "q.yaml: it has not the SHA-256", ""},
-		"a longer pod":    {func(f fstest.MapFS) { f["c/namespaces/a/pods/q/q.yaml"].Data = []byte("kind: Pod") }, "q.yaml: it has 9 bytes, and 44 were collected", ""},
+		"whole":         {func(fstest.MapFS) {}, "", ""},
+		"a changed pod": {func(f fstest.MapFS) { f["c/namespaces/a/pods/q/q.yaml"].Data[0] ^= 1 }, "q.yaml: it has not the SHA-256", ""},
+		"a longer pod": {func(f fstest.MapFS) { f["c/namespaces/a/pods/q/q.yaml"].Data = []byte("kind: Pod") }, "q.yaml: it has 9 bytes, and 44 were " +
+			"collected", ""},
 		"a pod gone":      {func(f fstest.MapFS) { delete(f, "c/namespaces/a/pods/q/q.yaml") }, "q.yaml: missing in the collection", ""},
 		"a changed log":   {func(f fstest.MapFS) { f["c/consoles/h.log"].Data[0] ^= 1 }, "", "h"},
 		"an emptied log":  {func(f fstest.MapFS) { f["c/consoles/h.log"].Data = nil }, "", "h"},

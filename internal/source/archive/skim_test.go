@@ -133,8 +133,10 @@ func TestSkimFindsWhatTheWholeHas(t *testing.T) {
 // "now" is the same.
 func TestUnwantedIsThere(t *testing.T) {
 	tree := map[string]string{
-		"mg/namespaces/ns/core/events.yaml": "---\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Event\n  lastTimestamp: \"2026-01-02T10:11:12Z\"\n  metadata:\n    name: a\n    namespace: ns\nkind: EventList\n",
-		"mg/namespaces/ns/core/pods.yaml":   "---\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n    namespace: ns\nkind: PodList\n",
+		"mg/namespaces/ns/core/events.yaml": "---\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Event\n  lastTimestamp: \"2026-01-02T10:11:12Z\"\n  " +
+			"metadata:\n    name: a\n    namespace: ns\nkind: EventList\n",
+		"mg/namespaces/ns/core/pods.yaml": "---\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: a\n    namespace: ns\nkind: " +
+			"PodList\n",
 	}
 	raw := gzipOf(t, tarOf(t, tree))
 	for _, stamp := range []string{"", "2026-01-01 00:00:00 +0000 UTC\n"} {

@@ -7,7 +7,8 @@ import (
 
 // FuzzManifest holds that a header leads to no file outside the collection.
 func FuzzManifest(f *testing.F) {
-	f.Add([]byte("apiVersion: rollcall.dev/v1alpha1\nkind: Collection\nnow: 2026-01-01T00:00:00Z\nobjects:\n- resource: nodes\n  objects:\n  - name: a\n    file: x/a.yaml\ntexts: []\n"))
+	f.Add([]byte("apiVersion: rollcall.dev/v1alpha1\nkind: Collection\nnow: 2026-01-01T00:00:00Z\nobjects:\n- resource: nodes\n  objects:\n  - name: a\n    " +
+		"file: x/a.yaml\ntexts: []\n"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		m, err := Parse(raw, nil)
 		if err != nil {

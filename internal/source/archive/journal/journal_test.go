@@ -26,9 +26,11 @@ func export(fields ...string) string {
 }
 
 func agentJournal() string {
-	return export("__REALTIME_TIMESTAMP", "1767348000000000", "_HOSTNAME", "control1", "SYSLOG_IDENTIFIER", "kubelet", "_PID", "7", "_SYSTEMD_UNIT", "kubelet.service", "MESSAGE", "one=1") +
+	return export("__REALTIME_TIMESTAMP", "1767348000000000", "_HOSTNAME", "control1", "SYSLOG_IDENTIFIER", "kubelet", "_PID", "7", "_SYSTEMD_UNIT",
+		"kubelet.service", "MESSAGE", "one=1") +
 		export("__REALTIME_TIMESTAMP", "1767348001000000", "_HOSTNAME", "control1", "SYSLOG_IDENTIFIER", "agent", "MESSAGE", "two\nlines \x00 and __CURSOR=x") +
-		export("__REALTIME_TIMESTAMP", "1767348002000000", "_HOSTNAME", "control1", "SYSLOG_IDENTIFIER", "systemd", "UNIT", "kubelet.service", "_SYSTEMD_UNIT", "init.scope", "MESSAGE", "Started Kubelet.")
+		export("__REALTIME_TIMESTAMP", "1767348002000000", "_HOSTNAME", "control1", "SYSLOG_IDENTIFIER", "systemd", "UNIT", "kubelet.service", "_SYSTEMD_UNIT",
+			"init.scope", "MESSAGE", "Started Kubelet.")
 }
 
 func TestHostileExport(t *testing.T) {

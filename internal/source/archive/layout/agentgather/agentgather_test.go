@@ -9,7 +9,8 @@ import (
 )
 
 // export has 3 entries; the message of the second one is written as bytes.
-const export = "__CURSOR=1\n__REALTIME_TIMESTAMP=1767348000000000\n_HOSTNAME=control1\nSYSLOG_IDENTIFIER=kubelet\n_PID=7\n_SYSTEMD_UNIT=kubelet.service\nMESSAGE=one=1\n\n" +
+const export = "__CURSOR=1\n__REALTIME_TIMESTAMP=1767348000000000\n_HOSTNAME=control1\nSYSLOG_IDENTIFIER=kubelet\n_PID=7\n_SYSTEMD_UNIT=kubelet.service\n" +
+	"MESSAGE=one=1\n\n" +
 	"__CURSOR=2\n__REALTIME_TIMESTAMP=1767348001000000\n_HOSTNAME=control1\nSYSLOG_IDENTIFIER=agent\n" +
 	"MESSAGE\n\x1a\x00\x00\x00\x00\x00\x00\x00two\nlines \x00 and __CURSOR=x\n\n" +
 	"__CURSOR=3\n__REALTIME_TIMESTAMP=1767348002000000\n_HOSTNAME=control1\nSYSLOG_IDENTIFIER=systemd\nUNIT=kubelet.service\n_SYSTEMD_UNIT=init.scope\n" +
@@ -22,7 +23,8 @@ func TestAgentGather(t *testing.T) {
 	if got, want := layouttest.Lines(t, s, evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"}), first+"\n"+last; got != want {
 		t.Errorf("the kubelet logs %q, want %q", got, want)
 	}
-	if got, want := layouttest.Lines(t, s, evidence.TextQuery{Kind: evidence.Journal}), first+"Jan  2 10:00:01 control1 agent: two lines   and __CURSOR=x\n"+last; got != want {
+	if got, want := layouttest.Lines(t, s, evidence.TextQuery{Kind: evidence.Journal}),
+		first+"Jan  2 10:00:01 control1 agent: two lines   and __CURSOR=x\n"+last; got != want {
 		t.Errorf("the journal is %q, want %q", got, want)
 	}
 }

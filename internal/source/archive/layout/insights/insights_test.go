@@ -57,7 +57,8 @@ func TestInsights(t *testing.T) {
 			t.Errorf("List(%s) = %d objects, %v; want none, because the others would read as absent", r, len(list), err)
 		}
 	}
-	if _, err := s.List(t.Context(), evidence.BareMetalHosts, ""); layouttest.Why(t, err) != evidence.NotCollected || !strings.Contains(err.Error(), "no BareMetalHosts") {
+	if _, err := s.List(t.Context(), evidence.BareMetalHosts, ""); layouttest.Why(t, err) != evidence.NotCollected || !strings.Contains(err.Error(),
+		"no BareMetalHosts") {
 		t.Errorf("the error is %v, want that Insights never has them", err)
 	}
 	if _, err := s.List(t.Context(), evidence.Events, ""); layouttest.Why(t, err) != evidence.NotCollected {

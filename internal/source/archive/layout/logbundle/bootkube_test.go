@@ -41,10 +41,12 @@ func TestBootkubeJournal(t *testing.T) {
 			"service start", "stage start cb-bootstrap", "stage end cb-bootstrap success", "service end success"}},
 		"only what its stages print": {"-- bootkube.log --\n" + bootkubeYear + bootkubePods +
 			"May 12 05:09:19 api.x.example.com bootkube.sh[4356]: All self-hosted control plane components successfully started\n" +
-			"May 12 05:10:19 api.x.example.com bootkube.sh[4356]: I0512 05:10:19.084945       1 waitforceo.go:67] waiting on condition EtcdRunningInCluster in etcd CR /cluster to be True.\n", []string{
+			"May 12 05:10:19 api.x.example.com bootkube.sh[4356]: I0512 05:10:19.084945       1 waitforceo.go:67] waiting on condition EtcdRunningInCluster in " +
+			"etcd CR /cluster to be True.\n", []string{
 			"service start", "stage start cb-bootstrap", "stage end cb-bootstrap success", "stage start wait-for-ceo"}},
 		"in a bundle": {"-- log-bundle-1/bootstrap/journals/bootkube.log --\n" + bootkubeYear + bootkubeCB, []string{"service start", "stage start cb-bootstrap"}},
-		"in ISO":      {"-- bootkube.log --\n2025-05-12T04:54:38.123456+0000 x bootkube.sh[1]: Waiting for CEO to finish...\n", []string{"service start", "stage start wait-for-ceo"}},
+		"in ISO": {"-- bootkube.log --\n2025-05-12T04:54:38.123456+0000 x bootkube.sh[1]: Waiting for CEO to finish...\n", []string{"service start",
+			"stage start wait-for-ceo"}},
 	} {
 		list, err := layouttest.Open(t, c.tree).List(t.Context(), evidence.BootstrapServices, "")
 		if err != nil || len(list) != 1 || list[0].Name != "bootkube" {
@@ -71,7 +73,8 @@ func TestBootkubeJournal(t *testing.T) {
 		}
 	}
 	const records = "-- log-bundle-1/bootstrap/services/bootkube.json --\n[{\"timestamp\":\"2025-05-12T04:54:38Z\",\"phase\":\"service start\"}]\n"
-	list, err := layouttest.Open(t, records+"-- log-bundle-1/bootstrap/journals/bootkube.log --\n"+bootkubeYear+bootkubeCB).List(t.Context(), evidence.BootstrapServices, "")
+	list, err := layouttest.Open(t, records+"-- log-bundle-1/bootstrap/journals/bootkube.log --\n"+bootkubeYear+bootkubeCB).List(t.Context(),
+		evidence.BootstrapServices, "")
 	if n, _ := evidence.Field(list[0].Content, "records").([]any); err != nil || len(list) != 1 || len(n) != 1 {
 		t.Errorf("records that are there: %v, %v", list, err)
 	}

@@ -64,7 +64,8 @@ func TestLogBundle(t *testing.T) {
 // its name or, where that is localhost, by its address.
 func TestBundleMachines(t *testing.T) {
 	const root = "log-bundle-20260102101112/control-plane/"
-	s := layouttest.Open(t, bundleTree+"-- "+root+"192.0.2.6/network/hostname.txt --\nlocalhost\n-- "+root+"192.0.2.6/journals/kubelet.log --\nJan 02 10:10:00 localhost kubelet[9]: a\n"+
+	s := layouttest.Open(t, bundleTree+"-- "+root+"192.0.2.6/network/hostname.txt --\nlocalhost\n-- "+root+"192.0.2.6/journals/kubelet.log --\nJan 02 "+
+		"10:10:00 localhost kubelet[9]: a\n"+
 		"-- "+root+"192.0.2.7/journals/kubelet.log --\nJan 02 10:10:00 localhost kubelet[9]: a\n"+
 		"-- "+root+"192.0.2.8/journals/kubelet.log --\nJan 02 10:10:00 localhost kubelet[9]: a\nJan 02 10:11:00 control4 kubelet[9]: a\n")
 	got := layouttest.Machines[onhost.Identity](t, s, evidence.HostIdentities)

@@ -60,7 +60,8 @@ func TestNoServices(t *testing.T) {
 		supply       evidence.SupplyKind
 	}{
 		"an older bundle": {bundleTree, "older release", evidence.SupplyBootstrapJournal},
-		"a must-gather":   {"-- must-gather/cluster-scoped-resources/core/nodes/a.yaml --\napiVersion: v1\nkind: Node\nmetadata: {name: a}\n", "no log bundle", evidence.SupplyGatherBootstrap},
+		"a must-gather": {"-- must-gather/cluster-scoped-resources/core/nodes/a.yaml --\napiVersion: v1\nkind: Node\nmetadata: {name: a}\n", "no log bundle",
+			evidence.SupplyGatherBootstrap},
 	} {
 		_, err := layouttest.Open(t, c.tree).List(t.Context(), evidence.BootstrapServices, "")
 		u, ok := evidence.AsUnavailable(err)

@@ -14,20 +14,23 @@ func TestOperatorLog(t *testing.T) {
 	logged := func(level, msg string) string {
 		return fmt.Sprintf("time=%q level=%s msg=%q\n", "2026-03-01T08:00:00Z", level, msg)
 	}
-	const down = "Cluster operator etcd Degraded is True with NodeController_MasterNodesReady: NodeControllerDegraded: The master nodes not ready: node \"m0\" not ready"
+	const down = "Cluster operator etcd Degraded is True with NodeController_MasterNodesReady: NodeControllerDegraded: The master nodes not ready: node " +
+		"\"m0\" not ready"
 	wait := logged("info", "Waiting up to 45m0s (until 9:25AM EDT) for bootstrapping to complete...")
 	for name, c := range map[string]struct {
 		log  string
 		want string // name type status reason message
 	}{
-		"logged":              {wait + logged("error", down), "etcd Degraded True NodeController_MasterNodesReady " + down[strings.Index(down, "NodeControllerDegraded"):]},
-		"with two lines":      {logged("error", "Cluster operator etcd Degraded is True with A: B: c\nD: e"), "etcd Degraded True A B: c\nD: e"},
-		"without a reason":    {logged("info", "Cluster operator storage Progressing is True with : "), "storage Progressing True  "},
-		"on a terminal":       {"ERROR " + down + "\n", "etcd Degraded True NodeController_MasterNodesReady " + down[strings.Index(down, "NodeControllerDegraded"):]},
-		"of a wait before":    {logged("error", down) + wait, ""},
-		"then complete":       {logged("error", down) + logged("info", "Install complete!"), ""},
-		"no condition":        {logged("debug", "Still waiting: Cluster operators etcd, network are not available"), ""},
-		"said again":          {logged("error", "Cluster operator etcd Degraded is True with A: b") + logged("error", "Cluster operator etcd Degraded is True with C: d"), "etcd Degraded True C d"},
+		"logged": {wait + logged("error", down), "etcd Degraded True NodeController_MasterNodesReady " + down[strings.Index(down,
+			"NodeControllerDegraded"):]},
+		"with two lines":   {logged("error", "Cluster operator etcd Degraded is True with A: B: c\nD: e"), "etcd Degraded True A B: c\nD: e"},
+		"without a reason": {logged("info", "Cluster operator storage Progressing is True with : "), "storage Progressing True  "},
+		"on a terminal":    {"ERROR " + down + "\n", "etcd Degraded True NodeController_MasterNodesReady " + down[strings.Index(down, "NodeControllerDegraded"):]},
+		"of a wait before": {logged("error", down) + wait, ""},
+		"then complete":    {logged("error", down) + logged("info", "Install complete!"), ""},
+		"no condition":     {logged("debug", "Still waiting: Cluster operators etcd, network are not available"), ""},
+		"said again": {logged("error", "Cluster operator etcd Degraded is True with A: b") + logged("error", "Cluster operator etcd Degraded is True "+
+			"with C: d"), "etcd Degraded True C d"},
 		"not the installer's": {"cluster operator etcd Degraded is True with A: b\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

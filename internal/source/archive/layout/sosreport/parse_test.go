@@ -29,7 +29,8 @@ proc                   0        0         0    - /proc
 
 func TestParseDate(t *testing.T) {
 	want := time.Date(2026, 11, 5, 13, 49, 14, 0, time.UTC)
-	for _, text := range []string{"Thu Nov  5 13:49:14 UTC 2026\n", "Thu Nov  5 01:49:14 PM UTC 2026", "Thu 05 Nov 2026 01:49:14 PM UTC", "Thu  5 Nov 13:49:14 UTC 2026"} {
+	for _, text := range []string{"Thu Nov  5 13:49:14 UTC 2026\n", "Thu Nov  5 01:49:14 PM UTC 2026", "Thu 05 Nov 2026 01:49:14 PM UTC", "Thu  5 Nov " +
+		"13:49:14 UTC 2026"} {
 		if got, ok := parseDate(text); !ok || !got.Equal(want) {
 			t.Errorf("%q: %v", text, got)
 		}

@@ -257,7 +257,9 @@ func times(raw []byte) []time.Time {
 func parseDate(text string) (time.Time, bool) {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	line = strings.Join(strings.Fields(line), " ")
-	for _, form := range []string{"Mon Jan 2 15:04:05 UTC 2006", "Mon Jan 2 03:04:05 PM UTC 2006", "Mon 2 Jan 2006 03:04:05 PM UTC", "Mon 2 Jan 15:04:05 UTC 2006"} {
+	for _, form := range []string{
+		"Mon Jan 2 15:04:05 UTC 2006", "Mon Jan 2 03:04:05 PM UTC 2006", "Mon 2 Jan 2006 03:04:05 PM UTC", "Mon 2 Jan 15:04:05 UTC 2006",
+	} {
 		if t, err := time.Parse(form, line); err == nil {
 			return t, true
 		}

@@ -26,7 +26,8 @@ Jan 02 10:00:03 control1 crio[2]: pulling
 {"metadata": {"name": "x"}}
 `)
 	layouttest.IsKind(t, s, sosreport.Kind, "2026-01-02T10:00:05Z")
-	if got, want := layouttest.Lines(t, s, evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"}), "Jan 02 10:00:02 control1 hyperkube[1]: certificate has expired\n\n\n"; got != want {
+	if got, want := layouttest.Lines(t, s, evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"}), "Jan 02 10:00:02 control1 hyperkube[1]: "+
+		"certificate has expired\n\n\n"; got != want {
 		t.Errorf("the kubelet says %q, want %q", got, want)
 	}
 	if got := layouttest.Lines(t, s, evidence.TextQuery{Kind: evidence.Journal, Unit: "crio"}); !strings.Contains(got, "pulling") {
@@ -72,7 +73,8 @@ func TestSOSMachineDamaged(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	s := layouttest.Open(t, "-- "+root+"host/hostname --\nm0\n-- "+root+"chrony/chronyc_tracking --\n"+unsynchronised+"-- "+root+"chrony/chronyc_-n_sources --\n506 Cannot talk to daemon\n")
+	s := layouttest.Open(t, "-- "+root+"host/hostname --\nm0\n-- "+root+"chrony/chronyc_tracking --\n"+unsynchronised+"-- "+root+"chrony/chronyc_-n_sources "+
+		"--\n506 Cannot talk to daemon\n")
 	if c := layouttest.Machines[onhost.Clock](t, s, evidence.HostClocks)["m0"]; c.SourcesError == "" {
 		t.Errorf("clock %+v", c)
 	}
@@ -102,21 +104,25 @@ func TestSOSContainers(t *testing.T) {
 		{Namespace: "openshift-etcd", Pod: "etcd-m0", Name: "etcd", State: "running", Attempt: 3, Created: at.Add(-time.Hour)},
 		{Namespace: "openshift-kube-apiserver", Pod: "kube-apiserver-m0", Name: "kube-apiserver", State: "exited", Attempt: 12, Created: at.Add(-48 * time.Hour)},
 	}
-	s := layouttest.Open(t, sosTree("sos_commands/crio/crictl_ps_-a", sosreport.CrictlPS, "sos_commands/crio/crictl_pods", sosreport.CrictlPods, "etc/kubernetes/manifests/kube-apiserver-pod.yaml", staticPod))
+	s := layouttest.Open(t, sosTree("sos_commands/crio/crictl_ps_-a", sosreport.CrictlPS, "sos_commands/crio/"+
+		"crictl_pods", sosreport.CrictlPods, "etc/kubernetes/manifests/kube-apiserver-pod.yaml", staticPod))
 	c := layouttest.Machines[onhost.Containers](t, s, evidence.HostContainers)["m0"]
 	if diff := cmp.Diff(want, c.Containers); diff != "" || !c.At.Equal(at) || c.RuntimeError != "" {
 		t.Errorf("containers: %s%+v", diff, c)
 	}
-	if len(c.Manifests) != 1 || c.ManifestError != "" || c.Manifests[0].Pod != "kube-apiserver" || !slices.Equal(c.Manifests[0].Containers, []string{"kube-apiserver"}) {
+	if len(c.Manifests) != 1 || c.ManifestError != "" || c.Manifests[0].Pod != "kube-apiserver" || !slices.Equal(c.Manifests[0].Containers,
+		[]string{"kube-apiserver"}) {
 		t.Errorf("static pods: %+v %s", c.Manifests, c.ManifestError)
 	}
-	named := strings.NewReplacer("POD ID", "POD ID              POD                 NAMESPACE", "aaaaaaaaaaaaa", "aaaaaaaaaaaaa       etcd-m0             openshift-etcd",
+	named := strings.NewReplacer("POD ID", "POD ID              POD                 NAMESPACE", "aaaaaaaaaaaaa", "aaaaaaaaaaaaa       etcd-m0             "+
+		"openshift-etcd",
 		"bbbbbbbbbbbbb", "bbbbbbbbbbbbb       kube-apiserver-m0   openshift-kube-apiserver").Replace(sosreport.CrictlPS)
 	s = layouttest.Open(t, sosTree("sos_commands/crio/crictl_ps_-a", named))
 	if c := layouttest.Machines[onhost.Containers](t, s, evidence.HostContainers)["m0"]; !cmp.Equal(want, c.Containers) || c.ManifestError == "" {
 		t.Errorf("a table with the pods, and no manifests: %+v", c)
 	}
-	s = layouttest.Open(t, sosTree("sos_commands/crio/crictl_ps_-a", "FATA[0010] failed to connect: failed to connect, make sure you are running as root and the runtime has been started: context deadline exceeded\n"))
+	s = layouttest.Open(t, sosTree("sos_commands/crio/crictl_ps_-a", "FATA[0010] failed to connect: failed to connect, make sure you are running as root "+
+		"and the runtime has been started: context deadline exceeded\n"))
 	if c := layouttest.Machines[onhost.Containers](t, s, evidence.HostContainers)["m0"]; c.RuntimeError == "" {
 		t.Errorf("a runtime that does not answer: %+v", c)
 	}
@@ -125,12 +131,15 @@ func TestSOSContainers(t *testing.T) {
 // TestSOSContainersUnknown: a container whose pod is not named is not one that is missing.
 func TestSOSContainersUnknown(t *testing.T) {
 	for name, files := range map[string][]string{
-		"no list of pods":     {"sos_commands/crio/crictl_ps_-a", sosreport.CrictlPS},
-		"a pod is not listed": {"sos_commands/crio/crictl_ps_-a", sosreport.CrictlPS, "sos_commands/crio/crictl_pods", strings.Replace(sosreport.CrictlPods, "bbbbbbbbbbbbb", "ccccccccccccc", 1)},
-		"a row is cut away":   {"sos_commands/crio/crictl_ps_-a", strings.SplitAfter(sosreport.CrictlPS, "aaaaaaaaaaaaa\n")[0], "sos_commands/crio/crictl_pods", sosreport.CrictlPods},
-		"no crictl":           {"sos_commands/crio/crictl_ps_-a", "timeout: failed to run command 'crictl': No such file or directory\n"},
-		"cut before its end":  {"sos_commands/crio/crictl_ps_-a", strings.Split(sosreport.CrictlPS, "       etcd ")[0], "sos_commands/crio/crictl_pods", sosreport.CrictlPods},
-		"empty":               {"sos_commands/crio/crictl_ps_-a", ""},
+		"no list of pods": {"sos_commands/crio/crictl_ps_-a", sosreport.CrictlPS},
+		"a pod is not listed": {"sos_commands/crio/crictl_ps_-a", sosreport.CrictlPS, "sos_commands/crio/crictl_pods", strings.Replace(sosreport.CrictlPods,
+			"bbbbbbbbbbbbb", "ccccccccccccc", 1)},
+		"a row is cut away": {"sos_commands/crio/crictl_ps_-a", strings.SplitAfter(sosreport.CrictlPS, "aaaaaaaaaaaaa\n")[0], "sos_commands/crio/" +
+			"crictl_pods", sosreport.CrictlPods},
+		"no crictl": {"sos_commands/crio/crictl_ps_-a", "timeout: failed to run command 'crictl': No such file or directory\n"},
+		"cut before its end": {"sos_commands/crio/crictl_ps_-a", strings.Split(sosreport.CrictlPS, "       etcd ")[0], "sos_commands/crio/" +
+			"crictl_pods", sosreport.CrictlPods},
+		"empty": {"sos_commands/crio/crictl_ps_-a", ""},
 	} {
 		if _, err := layouttest.Open(t, sosTree(files...)).List(t.Context(), evidence.HostContainers, ""); err == nil || layouttest.Why(t, err) != evidence.Damaged {
 			t.Errorf("%s: %v", name, err)
@@ -140,18 +149,23 @@ func TestSOSContainersUnknown(t *testing.T) {
 
 func TestSOSUnits(t *testing.T) {
 	s := layouttest.Open(t, sosTree("sos_commands/systemd/systemctl_show_service_--all",
-		"Type=notify\nId=kubelet.service\nLoadState=loaded\nActiveState=activating\nSubState=auto-restart\nResult=exit-code\nNRestarts=41\nExecMainStatus=255\nStateChangeTimestamp=Sat 2026-01-03 09:59:50 UTC\n\n"+
-			"Id=sshd.service\nLoadState=loaded\nActiveState=active\n\nId=crio.service\nLoadState=loaded\nActiveState=active\nSubState=running\n\nId=chronyd.service\nLoadState=not-found\nActiveState=inactive\n"))
+		"Type=notify\nId=kubelet.service\nLoadState=loaded\nActiveState=activating\nSubState=auto-restart\nResult=exit-code\nNRestarts=41\nExecMainStatus=255\n"+
+			"StateChangeTimestamp=Sat 2026-01-03 09:59:50 UTC\n\n"+
+			"Id=sshd.service\nLoadState=loaded\nActiveState=active\n\nId=crio.service\nLoadState=loaded\nActiveState=active\nSubState=running\n\n"+
+			"Id=chronyd.service\nLoadState=not-found\nActiveState=inactive\n"))
 	u := layouttest.Machines[onhost.Units](t, s, evidence.HostUnits)["m0"]
-	want := []onhost.Unit{{Name: "kubelet.service", Load: "loaded", Active: "activating", Sub: "auto-restart", Result: "exit-code", Restarts: 41, Exit: 255, Since: time.Date(2026, 1, 3, 9, 59, 50, 0, time.UTC)},
+	want := []onhost.Unit{{Name: "kubelet.service", Load: "loaded", Active: "activating", Sub: "auto-restart", Result: "exit-code", Restarts: 41, Exit: 255,
+		Since: time.Date(2026, 1, 3, 9, 59, 50, 0, time.UTC)},
 		{Name: "crio.service", Load: "loaded", Active: "active", Sub: "running"}}
 	if diff := cmp.Diff(want, u.Units); diff != "" {
 		t.Error(diff)
 	}
 	for _, text := range []string{"", "Failed to connect to bus\n", "Id=sshd.service\nLoadState=loaded\n",
-		"Id=kubelet.service\nLoadState=loaded\nActiveState=active\n", "Id=kubelet.service\nLoadState=loaded\nActiveState=active\n\nId=crio.service\nLoadState=loaded\n",
+		"Id=kubelet.service\nLoadState=loaded\nActiveState=active\n", "Id=kubelet.service\nLoadState=loaded\nActiveState=active\n\nId=crio.service\n" +
+			"LoadState=loaded\n",
 		"Id=crio.service\nLoadState=loaded\nActiveState=active\n\nId=kubelet.service\nLoadState=loaded\nActiveSta"} {
-		if _, err := layouttest.Open(t, sosTree("sos_commands/systemd/systemctl_show_service_--all", text)).List(t.Context(), evidence.HostUnits, ""); err == nil || layouttest.Why(t, err) != evidence.Damaged {
+		if _, err := layouttest.Open(t, sosTree("sos_commands/systemd/systemctl_show_service_--all", text)).List(t.Context(), evidence.HostUnits,
+			""); err == nil || layouttest.Why(t, err) != evidence.Damaged {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -163,24 +177,28 @@ const mountList = `/dev/sda4 on / type xfs (rw,relatime,seclabel) [root]
 `
 
 func TestSOSDisks(t *testing.T) {
-	s := layouttest.Open(t, sosTree("sos_commands/filesys/df_-al_-x_autofs", sosreport.DFSpace, "sos_commands/filesys/df_-aliT_-x_autofs", sosreport.DFInodes, "sos_commands/filesys/mount_-l", mountList))
+	s := layouttest.Open(t, sosTree("sos_commands/filesys/df_-al_-x_autofs", sosreport.DFSpace, "sos_commands/filesys/"+
+		"df_-aliT_-x_autofs", sosreport.DFInodes, "sos_commands/filesys/mount_-l", mountList))
 	byPath := map[string]onhost.FileSystem{}
 	for _, x := range layouttest.Machines[onhost.Disks](t, s, evidence.HostDisks)["m0"].FileSystems {
 		byPath[x.Path] = x
 	}
-	if x := byPath["/var/lib/containers"]; x.Mount != "/var" || x.ReadOnly || x.Bytes != 125000000*1024 || x.Free != 5000000*1024 || x.InodesFree != 61700000 || x.Error != "" {
+	if x := byPath["/var/lib/containers"]; x.Mount != "/var" || x.ReadOnly || x.Bytes != 125000000*1024 || x.Free != 5000000*1024 ||
+		x.InodesFree != 61700000 || x.Error != "" {
 		t.Errorf("images: %+v", x)
 	}
 	if x := byPath["/boot"]; !x.ReadOnly || x.Inodes != 0 || x.Error != "" {
 		t.Errorf("boot: %+v", x)
 	}
-	s = layouttest.Open(t, sosTree("sos_commands/filesys/df_-al_-x_autofs", strings.ReplaceAll(sosreport.DFSpace, " /var\n", " /elsewhere\n"), "sos_commands/filesys/mount_-l", mountList))
+	s = layouttest.Open(t, sosTree("sos_commands/filesys/df_-al_-x_autofs", strings.ReplaceAll(sosreport.DFSpace, " /var\n", " /elsewhere\n"),
+		"sos_commands/filesys/mount_-l", mountList))
 	for _, x := range layouttest.Machines[onhost.Disks](t, s, evidence.HostDisks)["m0"].FileSystems {
 		if x.Mount == "/var" && x.Error == "" {
 			t.Errorf("df does not list it: %+v", x)
 		}
 	}
-	s = layouttest.Open(t, sosTree("sos_commands/filesys/df_-al_-x_autofs", sosreport.DFSpace, "sos_commands/filesys/mount_-l", strings.SplitAfter(mountList, "[root]\n")[0]))
+	s = layouttest.Open(t, sosTree("sos_commands/filesys/df_-al_-x_autofs", sosreport.DFSpace, "sos_commands/filesys/"+
+		"mount_-l", strings.SplitAfter(mountList, "[root]\n")[0]))
 	for _, x := range layouttest.Machines[onhost.Disks](t, s, evidence.HostDisks)["m0"].FileSystems {
 		if x.Path != "/etc" && x.Error == "" {
 			t.Errorf("the list of mounts is cut: %+v", x)
