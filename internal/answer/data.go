@@ -16,21 +16,21 @@ import (
 func Answer(w io.Writer, format string, d *diagnosis.Diagnosis, o Options) error {
 	switch format {
 	case "name":
-		return Names(w, d)
+		return renderNames(w, d)
 	case "json":
 		return JSON(w, d, o)
 	case "yaml":
 		return YAML(w, d, o)
 	case "sarif":
-		return SARIF(w, d, o)
+		return renderSARIF(w, d, o)
 	case "junit":
-		return JUnit(w, d, o)
+		return renderJUnit(w, d, o)
 	case "markdown":
-		return Markdown(w, d, o)
+		return renderMarkdown(w, d, o)
 	case "wide":
 		o.Wide = true
 	}
-	return Text(w, d, o)
+	return renderText(w, d, o)
 }
 
 // JSON writes the diagnosis as the published contract
@@ -52,9 +52,9 @@ func YAML(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	return write(w, string(raw))
 }
 
-// Names writes the ids of the root faults that are not accepted, one a line: words for
+// renderNames writes the ids of the root faults that are not accepted, one a line: words for
 // `rollcall explain`.
-func Names(w io.Writer, d *diagnosis.Diagnosis) error {
+func renderNames(w io.Writer, d *diagnosis.Diagnosis) error {
 	var b strings.Builder
 	seen := map[string]bool{} // a fault that is in several deadlocks is several roots
 	for _, r := range d.Roots {

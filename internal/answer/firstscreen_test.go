@@ -15,7 +15,7 @@ func answerRows(t *testing.T, d *diagnosis.Diagnosis, width, height int, wide bo
 	var out bytes.Buffer
 	o := options(Style{Width: width})
 	o.Height, o.Wide = height, wide
-	if err := Text(&out, d, o); err != nil {
+	if err := renderText(&out, d, o); err != nil {
 		t.Fatal(err)
 	}
 	rows := 0

@@ -62,14 +62,14 @@ type junitSkipped struct {
 	Message string `xml:"message,attr"`
 }
 
-// JUnit writes every check as a test: a suite for each layer of the catalog, a case
+// renderJUnit writes every check as a test: a suite for each layer of the catalog, a case
 // for each fault and subject. A fault that is present fails; one that is accepted is skipped
 // with who accepts it, until when and why. Unknown and not
 // applicable are skipped with the reason: CI systems count and show these apart from
 // both passed and failed. What is normal so far passes and says until when. That an
 // unknown is not taken for fine is the work of the first suite: it holds one case,
 // which is an error when no answer could be given.
-func JUnit(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
+func renderJUnit(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	o.Style = Style{}
 	t := newText(d, o)
 	all := junitAll{Name: "rollcall", Suites: []junitSuite{t.junitSuite("verdict", t.junitVerdict())}}

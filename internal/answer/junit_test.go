@@ -14,7 +14,7 @@ import (
 func junitOf(t *testing.T, d *diagnosis.Diagnosis, o Options) (junitAll, []byte) {
 	t.Helper()
 	var out bytes.Buffer
-	if err := JUnit(&out, d, o); err != nil {
+	if err := renderJUnit(&out, d, o); err != nil {
 		t.Fatal(err)
 	}
 	var all junitAll

@@ -11,10 +11,10 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// Markdown writes the answer as the record of an incident, for a ticket or a wiki: verdict,
+// renderMarkdown writes the answer as the record of an incident, for a ticket or a wiki: verdict,
 // causes with what to do and the proof, hosts, timeline, open questions, and when to call
 // for support. Foreign text is escaped: it makes no headings, links or tables.
-func Markdown(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
+func renderMarkdown(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	o.Style = Style{Width: 1 << 20}
 	o.Wide = true
 	m := &markdown{text: newText(d, o)}

@@ -13,7 +13,7 @@ func TestMarkdownGolden(t *testing.T) {
 	for _, s := range samples {
 		t.Run(s.name, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := Markdown(&out, s.make(), options(Style{})); err != nil {
+			if err := renderMarkdown(&out, s.make(), options(Style{})); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, "markdown-"+s.name+".md", out.Bytes())
@@ -26,7 +26,7 @@ func TestMarkdownDone(t *testing.T) {
 	o := options(Style{})
 	o.Done = []Deed{{At: time.Date(2026, 5, 1, 11, 0, 0, 0, time.UTC), What: "plan-1: a | b", Result: "repaired"}}
 	var out bytes.Buffer
-	if err := Markdown(&out, samples[0].make(), o); err != nil {
+	if err := renderMarkdown(&out, samples[0].make(), o); err != nil {
 		t.Fatal(err)
 	}
 	if want := "| 2026-05-01T11:00:00Z | Rollcall, on this machine | plan-1: a \\| b | repaired |\n| | | | |\n"; !strings.Contains(out.String(), want) {
@@ -42,7 +42,7 @@ func TestMarkdownEscapesForeignText(t *testing.T) {
 	for _, s := range samples {
 		d := poison(t, s.make(), "state", "outcome", "stage", "kind", "class", "severity", "strength", "by", "cause", "fix", "applies")
 		var out bytes.Buffer
-		if err := Markdown(&out, d, hostileOptions()); err != nil {
+		if err := renderMarkdown(&out, d, hostileOptions()); err != nil {
 			t.Fatal(err)
 		}
 		for l := range strings.SplitSeq(out.String(), "\n") {

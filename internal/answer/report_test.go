@@ -74,7 +74,7 @@ func TestScreens(t *testing.T) {
 		} {
 			t.Run(s.name+"/"+style.name, func(t *testing.T) {
 				var out bytes.Buffer
-				if err := Text(&out, s.make(), options(style.style)); err != nil {
+				if err := renderText(&out, s.make(), options(style.style)); err != nil {
 					t.Fatal(err)
 				}
 				golden(t, fmt.Sprintf("diagnose-%s-%s.txt", s.name, style.name), out.Bytes())
@@ -91,7 +91,7 @@ func TestScreens(t *testing.T) {
 			var out bytes.Buffer
 			o := options(Style{Width: 120})
 			o.Wide = true
-			if err := Text(&out, s.make(), o); err != nil {
+			if err := renderText(&out, s.make(), o); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, "diagnose-"+s.name+"-wide.txt", out.Bytes())
@@ -129,7 +129,7 @@ func fits(t *testing.T, text string, s Style) {
 // which hosts.
 func TestFirstScreen(t *testing.T) {
 	var out bytes.Buffer
-	if err := Text(&out, desyncProven(), options(Style{Width: 80})); err != nil {
+	if err := renderText(&out, desyncProven(), options(Style{Width: 80})); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
@@ -147,7 +147,7 @@ func TestOneScreen(t *testing.T) {
 		width, lines int
 	}{{80, 51}, {100, 46}, {160, 42}} {
 		var out bytes.Buffer
-		if err := Text(&out, desyncProven(), options(Style{Width: c.width})); err != nil {
+		if err := renderText(&out, desyncProven(), options(Style{Width: c.width})); err != nil {
 			t.Fatal(err)
 		}
 		if n := strings.Count(out.String(), "\n"); n > c.lines {
@@ -160,10 +160,10 @@ func TestOneScreen(t *testing.T) {
 func TestColourIsNeverTheOnlySign(t *testing.T) {
 	for _, s := range samples {
 		var with, without bytes.Buffer
-		if err := Text(&with, s.make(), options(Style{Width: 100, Color: true})); err != nil {
+		if err := renderText(&with, s.make(), options(Style{Width: 100, Color: true})); err != nil {
 			t.Fatal(err)
 		}
-		if err := Text(&without, s.make(), options(Style{Width: 100})); err != nil {
+		if err := renderText(&without, s.make(), options(Style{Width: 100})); err != nil {
 			t.Fatal(err)
 		}
 		if got := escape.ReplaceAllString(with.String(), ""); got != without.String() {
@@ -189,7 +189,7 @@ func TestForeignTextIsHarmless(t *testing.T) {
 			o := options(Style{Width: 80, ASCII: ascii})
 			o.Wide, o.All = wide, true
 			for _, write := range []func() error{
-				func() error { return Text(&out, d, o) }, func() error { return Roll(&out, d, o) },
+				func() error { return renderText(&out, d, o) }, func() error { return Roll(&out, d, o) },
 				func() error { return WideRoll(&out, d, o) }, func() error { return HostNames(&out, d, true) },
 			} {
 				if err := write(); err != nil {

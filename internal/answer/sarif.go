@@ -22,10 +22,10 @@ const (
 	sarifMaxFlow = 20 // ways through the chain of one root
 )
 
-// SARIF writes the causes, what has no known cause, and what is accepted, which is
+// renderSARIF writes the causes, what has no known cause, and what is accepted, which is
 // suppressed, as a SARIF 2.1.0 log: for tools that gather findings. Symptoms are not results of their own; they are steps
 // of the code flows of their cause.
-func SARIF(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
+func renderSARIF(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	o.Style = Style{}
 	s := &sarif{text: newText(d, o), rules: map[string]int{}, bases: map[string]string{}}
 	run := sarifRun{

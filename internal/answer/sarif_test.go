@@ -16,7 +16,7 @@ import (
 func sarifOf(t *testing.T, d *diagnosis.Diagnosis, o Options) (sarifLog, []byte) {
 	t.Helper()
 	var out bytes.Buffer
-	if err := SARIF(&out, d, o); err != nil {
+	if err := renderSARIF(&out, d, o); err != nil {
 		t.Fatal(err)
 	}
 	var log sarifLog

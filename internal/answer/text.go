@@ -85,9 +85,9 @@ func newText(d *diagnosis.Diagnosis, o Options) *text {
 	return t
 }
 
-// Text writes the answer for a person: what is wrong, what to do and which hosts, then why.
+// renderText writes the answer for a person: what is wrong, what to do and which hosts, then why.
 // On a terminal that is too low for all of it, why is left to -o wide.
-func Text(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
+func renderText(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	if d.Source.Kind == planSource {
 		return planText(w, d, o)
 	}

@@ -261,7 +261,7 @@ func (j *judging) source() string {
 }
 
 // waiting counts the requests of the last hour for the host. The machine approver counts
-// those for all hosts, and stops for all (csrs.CountFlood); here a kubelet that restarts
+// those for all hosts, and stops for all (csrs.countFlood); here a kubelet that restarts
 // in a loop, or a stranger, stops the approval of one host.
 func (j *judging) waiting() int {
 	n := 0

@@ -9,7 +9,7 @@ import (
 )
 
 // DefaultWindow is for how long a host is expected after it was provisioned: that of the
-// machine approver (csrs.MachineWindow).
+// machine approver (csrs.machineWindow).
 const DefaultWindow = 2 * time.Hour
 
 // InWindow returns what objects of the cluster declare (inventory.DeclaredObjects), each host

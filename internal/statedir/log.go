@@ -28,7 +28,7 @@ type Log[T any] struct {
 // dropped: Append did not return for it. check refuses a record at its place; nil checks
 // nothing.
 func OpenLog[T any](dir *os.Root, name string, check func(i int, r T) error) (*Log[T], error) {
-	f, err := File(dir, name, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	f, err := file(dir, name, os.O_RDWR|os.O_CREATE|os.O_APPEND)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (l *Log[T]) load(dir *os.Root, name string, check func(int, T) error) error
 		}
 	}
 	l.records = records
-	return Sync(dir)
+	return sync(dir)
 }
 
 // ParseLog returns the whole records of a log and how many bytes they take.

@@ -132,8 +132,8 @@ func checkOurs(name string, info fs.FileInfo, closed fs.FileMode, want string) e
 	return nil
 }
 
-// File opens a regular file of ours; a symbolic link is not one.
-func File(at *os.Root, name string, flag int) (*os.File, error) {
+// file opens a regular file of ours; a symbolic link is not one.
+func file(at *os.Root, name string, flag int) (*os.File, error) {
 	path := at.Name() + "/" + name
 	before, err := at.Lstat(name)
 	switch {
@@ -170,7 +170,7 @@ func checkFile(f *os.File, path string, before fs.FileInfo) error {
 
 // Read reads a file of the state directory within a bound.
 func Read(at *os.Root, name string, most int64) ([]byte, error) {
-	f, err := File(at, name, os.O_RDONLY)
+	f, err := file(at, name, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
@@ -201,13 +201,13 @@ func Replace(at *os.Root, name string, content []byte) error {
 		err = at.Rename(fresh, name)
 	}
 	if err == nil {
-		err = Sync(at)
+		err = sync(at)
 	}
 	return err
 }
 
-// Sync makes new and renamed entries of a directory durable.
-func Sync(at *os.Root) error {
+// sync makes new and renamed entries of a directory durable.
+func sync(at *os.Root) error {
 	d, err := at.Open(".")
 	if err != nil {
 		return err

@@ -15,18 +15,18 @@ import (
 	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )
 
-// Manual is the provider for machines that a person boots: it writes the user-data of each
+// manual is the provider for machines that a person boots: it writes the user-data of each
 // into a file.
-type Manual struct{ Dir string }
+type manual struct{ Dir string }
 
-var _ provider.Provider = Manual{}
+var _ provider.Provider = manual{}
 
 // file is the name of a worker's file.
-func (m Manual) file(o provider.Order) string { return o.Worker.Name + ".ign" }
+func (m manual) file(o provider.Order) string { return o.Worker.Name + ".ign" }
 
 // Create implements Provider. A file that is there with other contents is somebody else's,
 // or was edited, and stays.
-func (m Manual) Create(_ context.Context, o provider.Order, userData []byte) (provider.Machine, error) {
+func (m manual) Create(_ context.Context, o provider.Order, userData []byte) (provider.Machine, error) {
 	path := filepath.Join(m.Dir, m.file(o))
 	made := provider.Machine{ID: path, Next: "boot it with the Ignition config in " + path + ", under the host name " + o.Worker.Name}
 	if err := os.MkdirAll(m.Dir, 0o700); err != nil {
@@ -55,7 +55,7 @@ func (m Manual) Create(_ context.Context, o provider.Order, userData []byte) (pr
 }
 
 // writtenByRun reports whether a file is what the run wrote.
-func (m Manual) writtenByRun(dir *os.Root, o provider.Order) (bool, error) {
+func (m manual) writtenByRun(dir *os.Root, o provider.Order) (bool, error) {
 	info, err := dir.Lstat(m.file(o))
 	if err != nil {
 		return false, err
@@ -72,7 +72,7 @@ func (m Manual) writtenByRun(dir *os.Root, o provider.Order) (bool, error) {
 }
 
 // Find implements Provider.
-func (m Manual) Find(_ context.Context, o provider.Order) (provider.Machine, error) {
+func (m manual) Find(_ context.Context, o provider.Order) (provider.Machine, error) {
 	dir, err := os.OpenRoot(m.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return provider.Machine{}, provider.ErrNone
@@ -93,11 +93,11 @@ func (m Manual) Find(_ context.Context, o provider.Order) (provider.Machine, err
 }
 
 // Clean implements Provider: the file has done its work.
-func (m Manual) Clean(ctx context.Context, o provider.Order) error { return m.Delete(ctx, o) }
+func (m manual) Clean(ctx context.Context, o provider.Order) error { return m.Delete(ctx, o) }
 
 // Delete implements Provider. It removes what the run wrote and nothing else; the machine
 // itself is a person's.
-func (m Manual) Delete(_ context.Context, o provider.Order) error {
+func (m manual) Delete(_ context.Context, o provider.Order) error {
 	dir, err := os.OpenRoot(m.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -127,7 +127,7 @@ const ManualName = "manual"
 // FindProvider returns the provider of a name: manual, or a program on the PATH.
 func FindProvider(name, dir string) (provider.Provider, error) {
 	if name == ManualName {
-		return Manual{Dir: dir}, nil
+		return manual{Dir: dir}, nil
 	}
 	if name == "" || strings.ContainsAny(name, `/\.`) {
 		return nil, fmt.Errorf("--provider %.40q: want manual, or the name of a program %sNAME on the PATH", name, provider.Prefix)

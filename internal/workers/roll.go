@@ -35,19 +35,19 @@ func (o RollOptions) Check() error {
 	return nil
 }
 
-// StoppedError says why a rolling replacement stopped, and how far it came.
-type StoppedError struct {
+// stoppedError says why a rolling replacement stopped, and how far it came.
+type stoppedError struct {
 	Done, All int
 	Err       error
 }
 
 // Error implements error.
-func (e *StoppedError) Error() string {
+func (e *stoppedError) Error() string {
 	return fmt.Sprintf("stopped after %d of %d replacements: %v", e.Done, e.All, e.Err)
 }
 
 // Unwrap returns the reason.
-func (e *StoppedError) Unwrap() error { return e.Err }
+func (e *stoppedError) Unwrap() error { return e.Err }
 
 // Roll replaces workers step by step: with a surge the new ones of a step first, and the old
 // ones when those are Ready; without one the old ones first. The Ready Nodes are never fewer
@@ -76,7 +76,7 @@ func (r *Runner) Roll(ctx context.Context, c Cluster, moves []Move, o RollOption
 	done := 0
 	for step := range slices.Chunk(moves, size) {
 		if err := r.rollStep(ctx, c, step, o, floor); err != nil {
-			return &StoppedError{done, len(moves), err}
+			return &stoppedError{done, len(moves), err}
 		}
 		done += len(step)
 		r.report("replacement", "%d of %d workers are replaced", done, len(moves))

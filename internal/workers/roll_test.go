@@ -162,7 +162,7 @@ func TestRollStops(t *testing.T) {
 			o := RollOptions{MaxSurge: 1, JoinTimeout: time.Minute, Drain: Drain{Every: time.Millisecond, Timeout: time.Minute}}
 			c.breaks(f, &o)
 			err := now.Roll(t.Context(), f, moves, o)
-			var stopped *StoppedError
+			var stopped *stoppedError
 			if !errors.As(err, &stopped) || !strings.Contains(err.Error(), c.want) || stopped.Done != c.out || len(f.out) != c.out {
 				t.Fatalf("%v, want %q after %d; out %v", err, c.want, c.out, f.out)
 			}

@@ -295,7 +295,7 @@ func TestExpectedLater(t *testing.T) {
 
 func TestManual(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	m := Manual{Dir: dir}
+	m := manual{Dir: dir}
 	o := provider.Order{Run: "w-0123456789", Worker: provider.Worker{Name: "guest0"}, Digest: digest([]byte("one"))}
 	made, err := m.Create(t.Context(), o, []byte("one"))
 	if err != nil {

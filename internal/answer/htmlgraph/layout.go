@@ -16,8 +16,8 @@ import (
 
 // The room between boxes, in pixels.
 const (
-	GapX  = 26
-	GapY  = 46
+	gapX  = 26
+	gapY  = 46
 	lane  = 14 // width that an edge takes where it passes a row
 	calms = 6  // rounds of ordering and of straightening; more changes nothing in graphs of this size
 )

@@ -19,7 +19,7 @@ func (g *grid) place() {
 			}
 		}
 		g.top, g.tall = append(g.top, y), append(g.tall, tall)
-		y += tall + GapY
+		y += tall + gapY
 	}
 	for _, row := range g.rows {
 		g.pack(row, func(int) float64 { return 0 })
@@ -75,10 +75,10 @@ func (g *grid) pack(row []int, centre func(int) float64) {
 	}
 	right, left := slices.Clone(want), slices.Clone(want)
 	for i := 1; i < len(row); i++ {
-		right[i] = max(right[i], right[i-1]+g.slots[row[i-1]].w+GapX)
+		right[i] = max(right[i], right[i-1]+g.slots[row[i-1]].w+gapX)
 	}
 	for i := len(row) - 2; i >= 0; i-- {
-		left[i] = min(left[i], left[i+1]-g.slots[row[i]].w-GapX)
+		left[i] = min(left[i], left[i+1]-g.slots[row[i]].w-gapX)
 	}
 	for i, s := range row {
 		g.slots[s].x = (right[i] + left[i]) / 2

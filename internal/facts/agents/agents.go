@@ -28,8 +28,8 @@ import (
 // Facts lists the facts of this area.
 func Facts() []facts.Fact { return []facts.Fact{hostFact, clusterFact, serviceFact} }
 
-// Host is what the service says of one host.
-type Host struct {
+// host is what the service says of one host.
+type host struct {
 	Registered facts.Field[bool]      `cel:"registered"` // the service knows the host
 	Expected   facts.Field[time.Time] `cel:"expected"`   // since when it could have registered: the first other host did; zero where none has
 	Planned    facts.Field[bool]      `cel:"planned"`    // install-config or agent-config names it
@@ -89,8 +89,8 @@ var groups = map[string]string{
 	"connected": "", "media-connected": "", "has-inventory": "",
 }
 
-func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error) {
-	var f Host
+func readHost(ctx context.Context, w *facts.World, s fault.Subject) (host, error) {
+	var f host
 	h, ok, err := inventory.Find(ctx, w, s.Name)
 	if err != nil {
 		return f, err
@@ -127,7 +127,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error
 // setFromOtherSources sets what sources other than the service report about the host. If there is
 // no API to list Nodes, the service decides: it watches for the Node of each host that it
 // installs.
-func (f *Host) setFromOtherSources(ctx context.Context, w *facts.World, h inventory.Host) error {
+func (f *host) setFromOtherSources(ctx context.Context, w *facts.World, h inventory.Host) error {
 	if h.Planned != nil {
 		f.Planned.Set(true, evidence.Item{Locator: h.Planned.Loc, Excerpt: "host " + h.Name + " is planned"})
 	}
@@ -154,7 +154,7 @@ func (f *Host) setFromOtherSources(ctx context.Context, w *facts.World, h invent
 
 // first finds out when the first host registered: from then on the service was there
 // for all of them.
-func (f *Host) first(list []evidence.Object) {
+func (f *host) first(list []evidence.Object) {
 	for _, o := range list {
 		at := evidence.Time(o.Content, "registered")
 		if t := f.Expected.Value(); !at.IsZero() && (t.IsZero() || at.Before(t)) {
@@ -173,7 +173,7 @@ func missing(err error, r evidence.Resource) error {
 }
 
 // fill sets what the service says.
-func (f *Host) fill(a assisted.Host, loc evidence.Locator) {
+func (f *host) fill(a assisted.Host, loc evidence.Locator) {
 	text := "status " + a.Status
 	if a.Stage != "" {
 		text += ", stage " + a.Stage
@@ -201,7 +201,7 @@ func (f *Host) fill(a assisted.Host, loc evidence.Locator) {
 // openshift/assisted-service:internal/host/common.go and, for the image that was booted
 // again, internal/host/transition.go PostRegisterDuringReboot; their fixed parts are
 // compared.
-func (f *Host) sentence(a assisted.Host, item evidence.Item) {
+func (f *host) sentence(a assisted.Host, item evidence.Item) {
 	failed, says := a.Status == assisted.Error, strings.ToLower(a.StatusInfo)
 	f.Failed.Set(failed, item)
 	f.TookTooLong.Set(failed && (strings.Contains(says, "took longer than expected") || strings.Contains(says, "did not sufficiently progress") || strings.Contains(says, "due to timeout")), item)
@@ -214,7 +214,7 @@ func (f *Host) sentence(a assisted.Host, item evidence.Item) {
 
 // validations sets what the validations that fail say. A host that has reported none has
 // none that fails: they are made from its inventory.
-func (f *Host) validations(a assisted.Host, loc evidence.Locator) {
+func (f *host) validations(a assisted.Host, loc evidence.Locator) {
 	list := assisted.Failing(a.Validations)
 	none := evidence.Item{Locator: loc, Excerpt: fmt.Sprintf("%d of %d validations fail", len(list), len(a.Validations))}
 	f.Failing.Set(nil, none)
@@ -237,7 +237,7 @@ func (f *Host) validations(a assisted.Host, loc evidence.Locator) {
 // groupNames are the groups that have a field.
 var groupNames = []string{"hardware", "disks", "clock", "peers", "dns", "hostname", "network", "platform", "images", "other"}
 
-func (f *Host) group(name string) *facts.Field[string] {
+func (f *host) group(name string) *facts.Field[string] {
 	switch name {
 	case "hardware":
 		return &f.Hardware
@@ -274,8 +274,8 @@ func join(to string, v assisted.Validation) string {
 	return short(to + says)
 }
 
-// Service is how the service on the rendezvous host answered.
-type Service struct {
+// service is how the service on the rendezvous host answered.
+type service struct {
 	Address facts.Field[string]    `cel:"address"`
 	Vantage facts.Field[string]    `cel:"vantage"`
 	Usable  facts.Field[bool]      `cel:"usable"`
@@ -336,8 +336,8 @@ func listServices(ctx context.Context, w *facts.World) (list []answer, asked boo
 	return list, true, nil
 }
 
-func readService(ctx context.Context, w *facts.World, _ fault.Subject) (Service, error) {
-	var f Service
+func readService(ctx context.Context, w *facts.World, _ fault.Subject) (service, error) {
+	var f service
 	list, asked, err := listServices(ctx, w)
 	if err != nil {
 		return f, err
@@ -368,8 +368,8 @@ func readService(ctx context.Context, w *facts.World, _ fault.Subject) (Service,
 	return f, nil
 }
 
-// Cluster is what the service says of the cluster.
-type Cluster struct {
+// cluster is what the service says of the cluster.
+type cluster struct {
 	Name     facts.Field[string]    `cel:"name"`
 	Status   facts.Field[string]    `cel:"status"`
 	Says     facts.Field[string]    `cel:"says"`
@@ -386,8 +386,8 @@ var clusterFact = facts.Define("agent-cluster", fault.Cluster, "what the service
 	[]evidence.Need{evidence.Objects(evidence.AssistedClusters, ""), evidence.Objects(evidence.AssistedHosts, ""),
 		evidence.Objects(evidence.AgentClusterInstalls, ""), evidence.Objects(evidence.Agents, ""), evidence.Objects(evidence.Nodes, "")}, readCluster)
 
-func readCluster(ctx context.Context, w *facts.World, _ fault.Subject) (Cluster, error) {
-	var f Cluster
+func readCluster(ctx context.Context, w *facts.World, _ fault.Subject) (cluster, error) {
+	var f cluster
 	list, members, err := listClusters(ctx, w)
 	if err != nil {
 		return f, err
@@ -408,7 +408,7 @@ func readCluster(ctx context.Context, w *facts.World, _ fault.Subject) (Cluster,
 	return f, nil
 }
 
-func (f *Cluster) fill(c assisted.Cluster, o evidence.Object) {
+func (f *cluster) fill(c assisted.Cluster, o evidence.Object) {
 	item := o.Shows("", "status "+c.Status+": "+short(c.StatusInfo), c.StatusAt)
 	f.Name.Set(c.String(), item)
 	f.Status.Set(c.Status, item)

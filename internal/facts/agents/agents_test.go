@@ -38,7 +38,7 @@ func TestFill(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var f Host
+			var f host
 			f.fill(tt.host, evidence.Locator{})
 			got := flags{f.Blocked.Value(), f.Failed.Value(), f.TookTooLong.Value(), f.WithCluster.Value(), f.BootedImage.Value(), f.NotBack.Value(),
 				f.Gone.Value(), f.MediaLost.Value(), f.Rejected.Value()}
@@ -53,7 +53,7 @@ func TestFill(t *testing.T) {
 // known is not lost, and those that passed or that the status says already say nothing.
 func TestGroups(t *testing.T) {
 	for id, group := range groups {
-		var f Host
+		var f host
 		f.fill(assisted.Host{Validations: []assisted.Validation{{ID: id, Status: assisted.Failure, Message: "m"}}}, evidence.Locator{})
 		if to := f.group(group); group != "" && (to == nil || to.Value() != "m") {
 			t.Errorf("%s: nothing is said about %s", id, group)
@@ -62,7 +62,7 @@ func TestGroups(t *testing.T) {
 			t.Errorf("%s: failing %v", id, f.Failing)
 		}
 	}
-	var f Host
+	var f host
 	f.fill(assisted.Host{Validations: []assisted.Validation{
 		{ID: "made-up-tomorrow", Status: assisted.Failure}, {ID: "ntp-synced", Status: "success", Message: "fine"}, {ID: "mtu-valid", Status: "pending"},
 		{ID: "hostname-valid", Status: assisted.Faulty, Message: "first"}, {ID: "hostname-unique", Status: assisted.Failure, Message: "second"},

@@ -27,8 +27,8 @@ func Facts() []facts.Fact {
 
 var needs = []evidence.Need{evidence.Objects(evidence.APIProbes, "")}
 
-// Access is what the load balancer of the API answered.
-type Access struct {
+// access is what the load balancer of the API answered.
+type access struct {
 	Usable  facts.Field[bool]   `cel:"usable"`  // the client of the kubeconfig gets answers; without a kubeconfig: the load balancer answers below 500
 	Server  facts.Field[string] `cel:"server"`  // host and port that were asked
 	Name    facts.Field[string] `cel:"name"`    // the host alone
@@ -66,8 +66,8 @@ type Access struct {
 
 var accessFact = facts.Define("api-access", fault.Cluster, "what the endpoint of the API answers: name, connection, certificate, health, credentials", needs, readAccess)
 
-func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, error) {
-	var a Access
+func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (access, error) {
+	var a access
 	l, err := read(ctx, w)
 	if err != nil {
 		return a, err
@@ -95,7 +95,7 @@ func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, e
 
 // missUnseen marks what the load balancer did not reach: a certificate that was not served is
 // not a good one, and a server that reported nothing is not ready.
-func (a *Access) missUnseen(f probe.APIAnswer) {
+func (a *access) missUnseen(f probe.APIAnswer) {
 	miss := func(detail string, supply evidence.Supply, fields ...facts.Setter) {
 		_ = facts.Miss(&evidence.Unavailable{Need: needs[0], Why: evidence.Unreachable, Detail: detail, Supply: supply}, fields...)
 	}
@@ -111,7 +111,7 @@ func (a *Access) missUnseen(f probe.APIAnswer) {
 	}
 }
 
-func (a *Access) fill(f probe.APIAnswer) {
+func (a *access) fill(f probe.APIAnswer) {
 	a.Server.Set(f.Where())
 	a.Name.Set(f.Host)
 	a.Vantage.Set(f.Vantage)

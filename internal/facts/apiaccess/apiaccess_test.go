@@ -94,7 +94,7 @@ func TestHealth(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			a, v := compute[Access](t, accessFact, checkedEndpoints{front(func(a *probe.APIAnswer) { a.Paths = c.paths })})
+			a, v := compute[access](t, accessFact, checkedEndpoints{front(func(a *probe.APIAnswer) { a.Paths = c.paths })})
 			if v.Err != nil || a.EtcdDown.Value() != c.etcd || a.Passing.Value() != c.passing || a.Gateway.Value() != c.gate || a.Foreign.Value() != c.other {
 				t.Errorf("%+v, %v", a, v.Err)
 			}
@@ -104,7 +104,7 @@ func TestHealth(t *testing.T) {
 
 // TestUnseen: what the way did not come to is unknown, and not fine.
 func TestUnseen(t *testing.T) {
-	a, _ := compute[Access](t, accessFact, checkedEndpoints{front(func(a *probe.APIAnswer) {
+	a, _ := compute[access](t, accessFact, checkedEndpoints{front(func(a *probe.APIAnswer) {
 		a.Stage, a.Trust, a.Paths, a.ErrorClass = probe.StageNone, "", nil, probe.ErrRefused
 	})})
 	for name, f := range map[string]fmt.Stringer{"trust": a.Trust, "notAfter": a.NotAfter, "ready": a.Ready, "failed": a.Failed, "passing": a.Passing} {
@@ -123,16 +123,16 @@ func TestUsable(t *testing.T) {
 	ok := probe.APIAnswer{Target: probe.TargetClient, Host: "api.test", Port: 6443, OK: true, Credential: probe.CredentialAccepted}
 	ended := probe.APIAnswer{Target: probe.TargetClient, Host: "api.test", Port: 6443, At: time.Unix(1e9, 0),
 		Credential: probe.CredentialRefused, CredentialUntil: time.Unix(1e9-1, 0)}
-	if a, _ := compute[Access](t, accessFact, checkedEndpoints{bad}); a.Usable.Value() {
+	if a, _ := compute[access](t, accessFact, checkedEndpoints{bad}); a.Usable.Value() {
 		t.Error("a server that nobody trusts is usable")
 	}
-	if a, _ := compute[Access](t, accessFact, checkedEndpoints{good}); !a.Usable.Value() {
+	if a, _ := compute[access](t, accessFact, checkedEndpoints{good}); !a.Usable.Value() {
 		t.Error("a server that answers is not usable")
 	}
-	if a, _ := compute[Access](t, accessFact, checkedEndpoints{bad, ok}); !a.Usable.Value() {
+	if a, _ := compute[access](t, accessFact, checkedEndpoints{bad, ok}); !a.Usable.Value() {
 		t.Error("what the client says counts")
 	}
-	if a, _ := compute[Access](t, accessFact, checkedEndpoints{good, ended}); a.Usable.Value() || !a.Ended.Value() {
+	if a, _ := compute[access](t, accessFact, checkedEndpoints{good, ended}); a.Usable.Value() || !a.Ended.Value() {
 		t.Errorf("ended credentials: %+v", a)
 	}
 }
@@ -141,7 +141,7 @@ func TestMasters(t *testing.T) {
 	node := func(name, host string, class probe.ErrorClass, stage probe.Stage, paths []probe.PathAnswer) probe.APIAnswer {
 		return probe.APIAnswer{Target: probe.TargetNode + name, Host: host, Port: 6443, ErrorClass: class, Stage: stage, Paths: paths}
 	}
-	m, v := compute[Masters](t, mastersFact, checkedEndpoints{
+	m, v := compute[masters](t, mastersFact, checkedEndpoints{
 		node("a", "192.0.2.1", "", probe.StageAnswered, health(200)),
 		node("a", "2001:db8::1", probe.ErrNoRoute, "", nil), // its other family cannot be reached from here
 		node("b", "192.0.2.2", probe.ErrRefused, "", nil),

@@ -8,10 +8,10 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
-// FromHost is what the API answers to a node that was told to ask. A kubelet asks
+// fromHost is what the API answers to a node that was told to ask. A kubelet asks
 // api-int (openshift/installer:pkg/asset/manifests/utils.go getInternalAPIServerURL);
 // from outside the name and the path to it may be others.
-type FromHost struct {
+type fromHost struct {
 	Server    facts.Field[string]   `cel:"server"`    // api-int and its port
 	Answers   facts.Field[bool]     `cel:"answers"`   // an API server answers there, below 500
 	How       facts.Field[string]   `cel:"how"`       // what came back instead
@@ -24,8 +24,8 @@ type FromHost struct {
 
 var hostFact = facts.Define("api-from-host", fault.Host, "what api-int answers to the node of --probe-from, by name as its kubelet asks", needs, readFromHost)
 
-func readFromHost(ctx context.Context, w *facts.World, s fault.Subject) (FromHost, error) {
-	var f FromHost
+func readFromHost(ctx context.Context, w *facts.World, s fault.Subject) (fromHost, error) {
+	var f fromHost
 	l, err := read(ctx, w)
 	if err != nil {
 		return f, err
@@ -56,7 +56,7 @@ func readFromHost(ctx context.Context, w *facts.World, s fault.Subject) (FromHos
 	return f, nil
 }
 
-func (f *FromHost) apiInt(r checkedEndpoint, up bool) {
+func (f *fromHost) apiInt(r checkedEndpoint, up bool) {
 	how := ""
 	if !up {
 		how = r.outcome()

@@ -42,7 +42,7 @@ func TestFromHost(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, v := computeFor[FromHost](t, hostFact, c.checkedEndpoints, fault.Subject{Kind: fault.Host, Name: c.host})
+			got, v := computeFor[fromHost](t, hostFact, c.checkedEndpoints, fault.Subject{Kind: fault.Host, Name: c.host})
 			if na := errors.Is(v.Err, facts.ErrNotApplicable); na != c.na || !c.na && (got.Answers.Value() != c.answers || !slices.Equal(got.Others.Value(), c.others)) {
 				t.Errorf("%+v, %+v", got, v)
 			}
@@ -60,20 +60,20 @@ func TestMCSNotAsked(t *testing.T) {
 		return a
 	}
 	same := func(*probe.APIAnswer) {}
-	_, v := compute[MCS](t, mcsFact, checkedEndpoints{front(same), vip("node/w0", probe.APIPort, same)})
+	_, v := compute[mcs](t, mcsFact, checkedEndpoints{front(same), vip("node/w0", probe.APIPort, same)})
 	if u, ok := evidence.AsUnavailable(v.Err); !ok || u.Why != evidence.NotAsked {
 		t.Errorf("err = %v", v.Err)
 	}
 	refused := func(a *probe.APIAnswer) { a.Stage, a.Paths, a.ErrorClass = "", nil, probe.ErrRefused }
 	for vantage, want := range map[string]bool{"bastion": true, "node/w0": false} {
-		m, _ := compute[MCS](t, mcsFact, checkedEndpoints{vip(vantage, probe.APIPort, same), vip("bastion", probe.MCSPort, refused)})
+		m, _ := compute[mcs](t, mcsFact, checkedEndpoints{vip(vantage, probe.APIPort, same), vip("bastion", probe.MCSPort, refused)})
 		if m.FrontRefused.Value() != 1 || m.APIThere.Value() != want {
 			t.Errorf("%s: %+v", vantage, m)
 		}
 	}
 	twice := vip("bastion", probe.MCSPort, refused)
 	twice.Target = probe.TargetAPIInt
-	m, _ := compute[MCS](t, mcsFact, checkedEndpoints{vip("bastion", probe.MCSPort, refused), twice})
+	m, _ := compute[mcs](t, mcsFact, checkedEndpoints{vip("bastion", probe.MCSPort, refused), twice})
 	if m.FrontRefused.Value() != 2 || len(m.Refusing.Value()) != 1 {
 		t.Errorf("one address, asked as api-int and as VIP: %+v", m)
 	}

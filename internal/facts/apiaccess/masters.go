@@ -10,9 +10,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
-// Masters is how the API servers answer that were asked one by one, past every
+// masters is how the API servers answer that were asked one by one, past every
 // load balancer.
-type Masters struct {
+type masters struct {
 	Asked     facts.Field[int64]    `cel:"asked"`
 	Answering facts.Field[int64]    `cel:"answering"` // HTTP came back
 	Ready     facts.Field[int64]    `cel:"ready"`     // of them, /readyz below 500
@@ -26,8 +26,8 @@ type Masters struct {
 
 var mastersFact = facts.Define("api-masters", fault.Cluster, "how each master's own API server answers, asked past every load balancer", needs, readMasters)
 
-func readMasters(ctx context.Context, w *facts.World, _ fault.Subject) (Masters, error) {
-	var m Masters
+func readMasters(ctx context.Context, w *facts.World, _ fault.Subject) (masters, error) {
+	var m masters
 	l, err := read(ctx, w)
 	if err != nil {
 		return m, err
@@ -62,7 +62,7 @@ func readMasters(ctx context.Context, w *facts.World, _ fault.Subject) (Masters,
 }
 
 // count adds a master's answer to the numbers, and reports whether it is ready.
-func (m *Masters) count(r checkedEndpoint) (ready bool) {
+func (m *masters) count(r checkedEndpoint) (ready bool) {
 	add := func(n *facts.Field[int64]) { n.Set(n.Value()+1, r.item()) }
 	switch {
 	case r.answers():
@@ -84,8 +84,8 @@ func (m *Masters) count(r checkedEndpoint) (ready bool) {
 	return ready
 }
 
-// MCS is how port 22623 answers from here, in front and on the masters.
-type MCS struct {
+// mcs is how port 22623 answers from here, in front and on the masters.
+type mcs struct {
 	FrontAsked   facts.Field[int64]    `cel:"frontAsked"`   // api-int and VIPs
 	FrontOK      facts.Field[int64]    `cel:"frontOK"`      // of them, HTTP came back
 	FrontRefused facts.Field[int64]    `cel:"frontRefused"` // of them, nothing listens
@@ -97,8 +97,8 @@ type MCS struct {
 
 var mcsFact = facts.Define("mcs-ports", fault.Cluster, "whether port 22623 answers at api-int, the virtual addresses and each master", needs, readMCS)
 
-func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, error) {
-	var m MCS
+func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (mcs, error) {
+	var m mcs
 	l, err := read(ctx, w)
 	if err != nil {
 		return m, err

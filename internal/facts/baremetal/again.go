@@ -104,7 +104,7 @@ func (b *hostStatus) again(ctx context.Context, w *facts.World, h inventory.Host
 		b.unclear, b.why = []facts.Setter{&f.Failing, &f.Retrying, &f.ErrorType, &f.ErrorMessage, &f.Cause}, err
 	case last.kind != "":
 		b.failing, b.retrying = true, true
-		b.errorType, b.errorMessage, b.cause = string(last.kind), short(last.message), Means(last.message)
+		b.errorType, b.errorMessage, b.cause = string(last.kind), short(last.message), means(last.message)
 		text := fmt.Sprintf("%s, of %d failures that were counted the last: %s", b.errorType, b.errors, b.errorMessage)
 		facts.Prove(evidence.Item{Locator: last.loc, Excerpt: text, Time: last.at}, &f.Failing, &f.Retrying, &f.ErrorType, &f.ErrorMessage, &f.Cause)
 	case kind != "":

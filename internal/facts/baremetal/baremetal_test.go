@@ -11,23 +11,23 @@ import (
 )
 
 func TestMeans(t *testing.T) {
-	for message, want := range map[string]Cause{
+	for message, want := range map[string]cause{
 		"":                                      "",
 		"a message that no release has written": "",
 		"Failed to inspect hardware. Reason: unable to start inspection: 'System' object has no attribute 'x'":                          "",
-		"Failed to get power state for node n. Error: IPMI call failed: power status.":                                                  Unreachable,
-		"Redfish exception occurred. Error: HTTP GET https://b/redfish/v1 returned code 401. unauthorized":                              Refused,
-		"Redfish exception occurred. Error: HTTP GET https://b/redfish/v1/Systems/9 returned code 404.":                                 Address,
-		"Redfish connection failed for node n: SSLError(CERTIFICATE_VERIFY_FAILED)":                                                     Certificate,
-		"Redfish connection failed for node n: Unable to connect to https://b/redfish/v1/":                                              Unreachable,
-		"Redfish exception occurred. Error: Setting boot mode to uefi failed for node n. Error: HTTP PATCH https://b returned code 500": BootMode,
-		"Virtual media mount failed for node n with image https://i. First error: HTTP POST returned code 403":                          Refused,
-		"MAC address 52:54:00:aa:00:01 conflicts with existing node ns~other":                                                           MACConflict,
-		"Timeout reached while inspecting the node. Please check if the ramdisk is running":                                             RamdiskSilent,
-		"Error finding the disk or partition device to deploy the image onto: No suitable device was found":                             NoRootDevice,
-		"The deploying state can't be resumed by conductor metal3":                                                                      Interrupted,
+		"Failed to get power state for node n. Error: IPMI call failed: power status.":                                                  unreachable,
+		"Redfish exception occurred. Error: HTTP GET https://b/redfish/v1 returned code 401. unauthorized":                              refused,
+		"Redfish exception occurred. Error: HTTP GET https://b/redfish/v1/Systems/9 returned code 404.":                                 address,
+		"Redfish connection failed for node n: SSLError(CERTIFICATE_VERIFY_FAILED)":                                                     certificate,
+		"Redfish connection failed for node n: Unable to connect to https://b/redfish/v1/":                                              unreachable,
+		"Redfish exception occurred. Error: Setting boot mode to uefi failed for node n. Error: HTTP PATCH https://b returned code 500": bootMode,
+		"Virtual media mount failed for node n with image https://i. First error: HTTP POST returned code 403":                          refused,
+		"MAC address 52:54:00:aa:00:01 conflicts with existing node ns~other":                                                           macConflict,
+		"Timeout reached while inspecting the node. Please check if the ramdisk is running":                                             ramdiskSilent,
+		"Error finding the disk or partition device to deploy the image onto: No suitable device was found":                             noRootDevice,
+		"The deploying state can't be resumed by conductor metal3":                                                                      interrupted,
 	} {
-		if got := Means(message); got != want {
+		if got := means(message); got != want {
 			t.Errorf("Means(%q) = %q, want %q", message, got, want)
 		}
 	}

@@ -31,8 +31,8 @@ import (
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
 	return []facts.Fact{
-		HostFact(), PeersFact(), RootDeviceFact(), HardwareFact(), PreparedImageFact(),
-		MachineFact(), FrozenFact(), ProvisioningFact(),
+		HostFact(), PeersFact(), rootDeviceFact(), hardwareFact(), preparedImageFact(),
+		machineFact(), frozenFact(), ProvisioningFact(),
 	}
 }
 

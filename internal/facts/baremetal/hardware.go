@@ -92,8 +92,8 @@ func describe(hw *metal3.HardwareDetails) map[string]string {
 	return m
 }
 
-// RootDevice is the fact root-device.
-type RootDevice struct {
+// rootDevice is the fact root-device.
+type rootDevice struct {
 	Hints   facts.Field[string]    `cel:"hints"` // what is asked for, in words; "" for nothing
 	Disks   facts.Field[int]       `cel:"disks"` // that the inspection found
 	Fitting facts.Field[[]string]  `cel:"fitting"`
@@ -102,13 +102,13 @@ type RootDevice struct {
 	Since   facts.Field[time.Time] `cel:"since"`
 }
 
-// RootDeviceFact is the fact root-device.
-func RootDeviceFact() facts.Fact {
+// rootDeviceFact is the fact root-device.
+func rootDeviceFact() facts.Fact {
 	return facts.Define("root-device", fault.Host, "which of the host's disks its root device hints fit", needs(hardwareNeed), readRootDevice)
 }
 
-func readRootDevice(ctx context.Context, w *facts.World, s fault.Subject) (RootDevice, error) {
-	var f RootDevice
+func readRootDevice(ctx context.Context, w *facts.World, s fault.Subject) (rootDevice, error) {
+	var f rootDevice
 	h, err := Find(ctx, w, s.Name)
 	if err != nil {
 		return f, err
@@ -119,7 +119,7 @@ func readRootDevice(ctx context.Context, w *facts.World, s fault.Subject) (RootD
 		since = op.End.UTC()
 	}
 	f.Since.Set(since, shown(h, "status.operationHistory.inspect", "ended or created at "+stamp(since), since))
-	f.Refused.Set(Means(api.Status.ErrorMessage) == NoRootDevice, errorMessage(h))
+	f.Refused.Set(means(api.Status.ErrorMessage) == noRootDevice, errorMessage(h))
 	hints := api.Spec.RootDeviceHints
 	if hints == nil {
 		none := shown(h, "spec.rootDeviceHints", "none", time.Time{})
@@ -220,8 +220,8 @@ func HintWords(h *metal3.RootDeviceHints) string {
 	return strings.Join(words, ", ")
 }
 
-// PreparedImage is the fact preprovisioning-image.
-type PreparedImage struct {
+// preparedImage is the fact preprovisioning-image.
+type preparedImage struct {
 	Exists  facts.Field[bool]      `cel:"exists"`
 	Ready   facts.Field[bool]      `cel:"ready"`
 	Failed  facts.Field[bool]      `cel:"failed"`
@@ -229,14 +229,14 @@ type PreparedImage struct {
 	Since   facts.Field[time.Time] `cel:"since"`
 }
 
-// PreparedImageFact is the fact preprovisioning-image.
-func PreparedImageFact() facts.Fact {
+// preparedImageFact is the fact preprovisioning-image.
+func preparedImageFact() facts.Fact {
 	return facts.Define("preprovisioning-image", fault.Host, "whether the image that the host boots for its inspection has been made",
 		needs(evidence.Objects(evidence.PreparedImages, inventory.MachineAPI)), readPreparedImage)
 }
 
-func readPreparedImage(ctx context.Context, w *facts.World, s fault.Subject) (PreparedImage, error) {
-	var f PreparedImage
+func readPreparedImage(ctx context.Context, w *facts.World, s fault.Subject) (preparedImage, error) {
+	var f preparedImage
 	h, err := Find(ctx, w, s.Name)
 	if err != nil {
 		return f, err
@@ -264,7 +264,7 @@ func readPreparedImage(ctx context.Context, w *facts.World, s fault.Subject) (Pr
 }
 
 // condition sets a field from a condition, and why and since when where it is bad.
-func (f *PreparedImage) condition(c conditions.Condition, field *facts.Field[bool], name, kind, bad string) {
+func (f *preparedImage) condition(c conditions.Condition, field *facts.Field[bool], name, kind, bad string) {
 	if c.Type == "" {
 		field.Miss(conditions.NotReported(evidence.PreparedImages, name, kind))
 		return

@@ -60,7 +60,7 @@ type hostStatus struct {
 	errorType, errorMessage string
 	errors                  int
 	failing, retrying       bool
-	cause                   Cause
+	cause                   cause
 	retryFrom, retryBy      time.Time
 	settled, managed        bool
 	paused, detached        bool
@@ -115,7 +115,7 @@ func statusOf(h inventory.Host, now time.Time) hostStatus {
 	st := &api.Status
 	b := hostStatus{
 		state: string(st.Provisioning.State), status: string(st.OperationalStatus),
-		errorType: string(st.ErrorType), errorMessage: short(st.ErrorMessage), errors: st.ErrorCount, cause: Means(st.ErrorMessage),
+		errorType: string(st.ErrorType), errorMessage: short(st.ErrorMessage), errors: st.ErrorCount, cause: means(st.ErrorMessage),
 	}
 	b.pausedBy, b.paused = api.Annotations[metal3.PausedAnnotation]
 	_, b.detached = api.Annotations[metal3.DetachedAnnotation]

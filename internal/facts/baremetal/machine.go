@@ -23,8 +23,8 @@ const (
 	idPrefix       = "baremetalhost:///"
 )
 
-// Machine is the fact bmh-machine.
-type Machine struct {
+// machine is the fact bmh-machine.
+type machine struct {
 	Name         facts.Field[string]    `cel:"name"`
 	Phase        facts.Field[string]    `cel:"phase"`
 	ControlPlane facts.Field[bool]      `cel:"controlPlane"`
@@ -39,13 +39,13 @@ type Machine struct {
 	Created      facts.Field[time.Time] `cel:"created"`
 }
 
-// MachineFact is the fact bmh-machine.
-func MachineFact() facts.Fact {
+// machineFact is the fact bmh-machine.
+func machineFact() facts.Fact {
 	return facts.Define("bmh-machine", fault.Host, "how the host's Machine and its BareMetalHost are tied to each other", inventory.Needs(), readMachine)
 }
 
-func readMachine(ctx context.Context, w *facts.World, s fault.Subject) (Machine, error) {
-	var f Machine
+func readMachine(ctx context.Context, w *facts.World, s fault.Subject) (machine, error) {
+	var f machine
 	if _, err := w.Some(ctx, evidence.Machines, inventory.MachineAPI); err != nil {
 		return f, err
 	}
@@ -79,7 +79,7 @@ func readMachine(ctx context.Context, w *facts.World, s fault.Subject) (Machine,
 }
 
 // machine sets what the Machine itself says.
-func (f *Machine) machine(h inventory.Host) {
+func (f *machine) machine(h inventory.Host) {
 	api, loc := &h.Machine.API, h.Machine.Loc
 	created, phase, message := api.CreationTimestamp.UTC(), "", ""
 	if api.Status.Phase != nil {
@@ -109,7 +109,7 @@ func ofBareMetal(h inventory.Host) bool {
 }
 
 // hosts sets what the BareMetalHosts say of the one that the Machine names.
-func (f *Machine) hosts(own inventory.Host, list []inventory.Host) {
+func (f *machine) hosts(own inventory.Host, list []inventory.Host) {
 	id := ""
 	if own.Machine.API.Spec.ProviderID != nil {
 		id = *own.Machine.API.Spec.ProviderID
@@ -150,8 +150,8 @@ func choosable(h *metal3.BareMetalHost) bool {
 		strings.TrimSpace(h.Status.ErrorMessage) == "" && !h.Spec.ExternallyProvisioned && h.DeletionTimestamp == nil
 }
 
-// Frozen is the fact bmh-progress.
-type Frozen struct {
+// frozen is the fact bmh-progress.
+type frozen struct {
 	Hosts     facts.Field[int]       `cel:"hosts"`   // that metal3 manages
 	Pending   facts.Field[int]       `cel:"pending"` // with work left to do
 	Overdue   facts.Field[int]       `cel:"overdue"` // of these, for longer than one try can last, and past the next retry
@@ -161,13 +161,13 @@ type Frozen struct {
 	Unmanaged facts.Field[int]       `cel:"unmanaged"`
 }
 
-// FrozenFact is the fact bmh-progress.
-func FrozenFact() facts.Fact {
+// frozenFact is the fact bmh-progress.
+func frozenFact() facts.Fact {
 	return facts.Define("bmh-progress", fault.Cluster, "whether anything still happens to the BareMetalHosts that have work left", needs(), readFrozen)
 }
 
-func readFrozen(ctx context.Context, w *facts.World, _ fault.Subject) (Frozen, error) {
-	var f Frozen
+func readFrozen(ctx context.Context, w *facts.World, _ fault.Subject) (frozen, error) {
+	var f frozen
 	list, err := all(ctx, w)
 	if err != nil {
 		return f, Elsewhere(ctx, w, err)
@@ -214,4 +214,4 @@ func readFrozen(ctx context.Context, w *facts.World, _ fault.Subject) (Frozen, e
 
 // waitsForPerson reports an error after which the operator waits until somebody
 // changes the host or its secret.
-func waitsForPerson(c Cause) bool { return c == NoCredentials || c == Address || c == Refused }
+func waitsForPerson(c cause) bool { return c == noCredentials || c == address || c == refused }

@@ -32,8 +32,8 @@ func PeersFact() facts.Fact {
 	return facts.Define("bmh-peers", fault.Host, "whether another BareMetalHost has the same boot MAC or the same BMC", needs(), readPeers)
 }
 
-// macConflict is ironic's message about a MAC; the name may be an ID or "namespace~host".
-var macConflict = regexp.MustCompile(`(?i)conflicts with existing node\s+(\S+)`)
+// macConflictMessage is ironic's message about a MAC; the name may be an ID or "namespace~host".
+var macConflictMessage = regexp.MustCompile(`(?i)conflicts with existing node\s+(\S+)`)
 
 func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, error) {
 	var f Peers
@@ -72,8 +72,8 @@ func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, err
 		f.SameBMC.Miss(hidden("the BMC's address of another host"))
 	}
 	message := errorMessage(own)
-	f.SaidTaken.Set(Means(api.Status.ErrorMessage) == MACConflict, message)
-	if m := macConflict.FindStringSubmatch(api.Status.ErrorMessage); m != nil && f.SaidTaken.Value() {
+	f.SaidTaken.Set(means(api.Status.ErrorMessage) == macConflict, message)
+	if m := macConflictMessage.FindStringSubmatch(api.Status.ErrorMessage); m != nil && f.SaidTaken.Value() {
 		f.TakenBy.Set(m[1], message)
 	} else {
 		f.TakenBy.Set("", message)
@@ -176,8 +176,8 @@ type Hardware struct {
 	First   facts.Field[string]   `cel:"first"`   // the first of them, in words
 }
 
-// HardwareFact is the fact hardware-peers.
-func HardwareFact() facts.Fact {
+// hardwareFact is the fact hardware-peers.
+func hardwareFact() facts.Fact {
 	return facts.Define("hardware-peers", fault.Host, "in which properties a host's hardware differs from that of all others of its role",
 		needs(hardwareNeed), readHardware)
 }

@@ -48,9 +48,9 @@ func ParseBundle(text []byte) ([]*x509.Certificate, error) {
 	return list, nil
 }
 
-// SignedBy reports whether one of the CAs signed the certificate. Its
+// signedBy reports whether one of the CAs signed the certificate. Its
 // validity in time is another question.
-func SignedBy(cert *x509.Certificate, authorities []*x509.Certificate) bool {
+func signedBy(cert *x509.Certificate, authorities []*x509.Certificate) bool {
 	return slices.ContainsFunc(authorities, func(ca *x509.Certificate) bool {
 		return cert.Equal(ca) || cert.CheckSignatureFrom(ca) == nil
 	})
@@ -64,7 +64,7 @@ func ChainSignedBy(chain, authorities []*x509.Certificate) bool {
 	}
 	at := chain[0]
 	for range chain {
-		if SignedBy(at, authorities) {
+		if signedBy(at, authorities) {
 			return true
 		}
 		i := slices.IndexFunc(chain, func(c *x509.Certificate) bool { return !c.Equal(at) && at.CheckSignatureFrom(c) == nil })

@@ -16,9 +16,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
 
-// Inputs are the objects of the installation that operators continue reading: the root
+// inputs are the objects of the installation that operators continue reading: the root
 // authority, the install-config, and the address of the internal API.
-type Inputs struct {
+type inputs struct {
 	Published   facts.Field[string] `cel:"published"`   // the ConfigMap with the CA that pointers are made with
 	RootDiffers facts.Field[bool]   `cel:"rootDiffers"` // ControllerConfig.spec.rootCAData has none of its certificates
 	ConfigGone  facts.Field[bool]   `cel:"configGone"`  // there is no kube-system/cluster-config-v1
@@ -31,8 +31,8 @@ type Inputs struct {
 	WrongAddress   facts.Field[bool]      `cel:"wrongAddress"` // these two differ
 }
 
-// InputsFact is the fact install-inputs.
-func InputsFact() facts.Fact {
+// inputsFact is the fact install-inputs.
+func inputsFact() facts.Fact {
 	return facts.Define("install-inputs", fault.Cluster, "the objects of the installation that operators go on reading: root-ca, cluster-config-v1, apiServerInternalURI",
 		[]evidence.Need{
 			evidence.Objects(evidence.ConfigMaps, "kube-system"), evidence.Objects(evidence.ConfigMaps, mcoNamespace),
@@ -40,8 +40,8 @@ func InputsFact() facts.Fact {
 		}, readInputs)
 }
 
-func readInputs(ctx context.Context, w *facts.World, _ fault.Subject) (Inputs, error) {
-	var in Inputs
+func readInputs(ctx context.Context, w *facts.World, _ fault.Subject) (inputs, error) {
+	var in inputs
 	if err := facts.Miss(in.root(ctx, w), &in.Published, &in.RootDiffers); err != nil {
 		return in, err
 	}
@@ -59,7 +59,7 @@ func readInputs(ctx context.Context, w *facts.World, _ fault.Subject) (Inputs, e
 // operator writes the copy at each sync (openshift/machine-config-operator:
 // pkg/operator/sync.go syncRenderConfig; before 4.19 with the API server's serving
 // CAs in one bundle, so it may have more).
-func (in *Inputs) root(ctx context.Context, w *facts.World) error {
+func (in *inputs) root(ctx context.Context, w *facts.World) error {
 	bundle, o, err := published(ctx, w)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (in *Inputs) root(ctx context.Context, w *facts.World) error {
 var alwaysPublished = []string{"extension-apiserver-authentication", "kube-root-ca.crt", "root-ca"}
 
 // config reads kube-system/cluster-config-v1 and returns the cluster's domain.
-func (in *Inputs) config(ctx context.Context, w *facts.World) (domain string, item evidence.Item, err error) {
+func (in *inputs) config(ctx context.Context, w *facts.World) (domain string, item evidence.Item, err error) {
 	list, err := w.List(ctx, evidence.ConfigMaps, "kube-system")
 	if err != nil {
 		return "", item, err
@@ -158,7 +158,7 @@ func isAnotherName(host, expected string) bool {
 
 // address compares the address of the internal API with the one that the installer gives
 // it (openshift/installer:pkg/asset/manifests/utils.go getInternalAPIServerURL).
-func (in *Inputs) address(ctx context.Context, w *facts.World, domain string, item evidence.Item) error {
+func (in *inputs) address(ctx context.Context, w *facts.World, domain string, item evidence.Item) error {
 	need := evidence.Objects(evidence.Infrastructures, "")
 	infra, ok, err := w.Get(ctx, evidence.Infrastructures, "", "cluster")
 	if err == nil && !ok {

@@ -35,14 +35,14 @@ func TestInputsUnread(t *testing.T) {
 		{evidence.Objects(evidence.Infrastructures, ""), []string{"wrongAddress"}},
 	}
 	for _, tt := range tests {
-		v := factstest.World(t, factstest.Metal, "", tt.without).Compute(t.Context(), InputsFact(), factstest.Cluster())
+		v := factstest.World(t, factstest.Metal, "", tt.without).Compute(t.Context(), inputsFact(), factstest.Cluster())
 		for _, f := range tt.fields {
 			if v.Why(f) == nil {
 				t.Errorf("without %s %s is known", tt.without, f)
 			}
 		}
 	}
-	v := factstest.World(t, factstest.Metal, "").Compute(t.Context(), InputsFact(), factstest.Cluster())
+	v := factstest.World(t, factstest.Metal, "").Compute(t.Context(), inputsFact(), factstest.Cluster())
 	for _, f := range []string{"rootDiffers", "configGone", "configBroken", "wrongAddress"} {
 		if err := v.Why(f); err != nil {
 			t.Errorf("healthy: %s: %v", f, err)

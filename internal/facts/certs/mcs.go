@@ -22,11 +22,11 @@ const (
 	mcsCA        = "machine-config-server-ca"
 )
 
-// MCS is the certificate of the machine config server, which a booting host's
+// mcs is the certificate of the machine config server, which a booting host's
 // Ignition verifies with the CA in its pointer config. That pointer lies in
 // user-data Secrets, which are not read: whether a given host's pointer has the
 // right authority cannot be told from here.
-type MCS struct {
+type mcs struct {
 	SecretExists facts.Field[bool]      `cel:"secretExists"`
 	From         facts.Field[string]    `cel:"from"` // where it was read: "secret", "served", or only its "annotations"
 	Subject      facts.Field[string]    `cel:"subject"`
@@ -44,8 +44,8 @@ type MCS struct {
 	Stale        facts.Field[[]string]  `cel:"stale"`      // servers that serve another certificate than the Secret holds
 }
 
-// MCSFact is the fact mcs-certificate.
-func MCSFact() facts.Fact {
+// mcsFact is the fact mcs-certificate.
+func mcsFact() facts.Fact {
 	return facts.Define("mcs-certificate", fault.Cluster, "the machine config server's certificate: names, validity, who signed it",
 		[]evidence.Need{
 			evidence.Objects(evidence.Secrets, mcoNamespace),
@@ -57,8 +57,8 @@ func MCSFact() facts.Fact {
 		}, readMCS)
 }
 
-func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, error) {
-	var m MCS
+func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (mcs, error) {
+	var m mcs
 	kept, err := m.secret(ctx, w)
 	if err != nil {
 		return m, err
@@ -90,7 +90,7 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (MCS, error) 
 
 // missLeaf marks what only the certificate itself tells. The Secret's annotations may
 // have its validity.
-func (m *MCS) missLeaf(kept shownChain) {
+func (m *mcs) missLeaf(kept shownChain) {
 	_ = facts.Miss(kept.why, &m.Subject, &m.Issuer, &m.Authority, &m.Names, &m.Uncovered, &m.Trusted, &m.RootCAData)
 	if kept.validity.ok {
 		item := kept.validity.item
@@ -129,7 +129,7 @@ type validity struct {
 }
 
 // secret reads the certificate of the Secret.
-func (m *MCS) secret(ctx context.Context, w *facts.World) (shownChain, error) {
+func (m *mcs) secret(ctx context.Context, w *facts.World) (shownChain, error) {
 	o, ok, err := w.Get(ctx, evidence.Secrets, mcoNamespace, mcsSecret)
 	if err != nil {
 		return shownChain{why: err}, facts.Miss(err, &m.SecretExists, &m.Stale)
@@ -167,7 +167,7 @@ func valid(before, after time.Time) string {
 // runs on an old copy, because hosts meet that one too. Servers that serve another leaf
 // than the Secret holds run on an old copy: up to 4.18 nothing reloads it
 // (openshift/machine-config-operator:pkg/server/api.go).
-func (m *MCS) served(ctx context.Context, w *facts.World, kept []*x509.Certificate) (shownChain, error) {
+func (m *mcs) served(ctx context.Context, w *facts.World, kept []*x509.Certificate) (shownChain, error) {
 	var out shownChain
 	answers, err := w.List(ctx, evidence.MCSProbes, "")
 	if err != nil {
@@ -207,7 +207,7 @@ func (m *MCS) served(ctx context.Context, w *facts.World, kept []*x509.Certifica
 
 func serial(c *x509.Certificate) string { return c.SerialNumber.Text(16) }
 
-func (m *MCS) leaf(shown shownChain) {
+func (m *mcs) leaf(shown shownChain) {
 	c := shown.chain[0]
 	validity := evidence.Item{Locator: shown.loc, Excerpt: valid(c.NotBefore, c.NotAfter)}
 	signed := evidence.Item{Locator: shown.loc, Excerpt: "signed by " + c.Issuer.String()}
@@ -227,7 +227,7 @@ func (m *MCS) leaf(shown shownChain) {
 // openshift/installer:pkg/asset/ignition/machine/node.go pointerIgnitionConfig).
 var onPrem = map[string]string{"BareMetal": "baremetal", "OpenStack": "openstack", "VSphere": "vsphere", "oVirt": "ovirt", "Nutanix": "nutanix"}
 
-func (m *MCS) askedNames(ctx context.Context, w *facts.World, leaf *x509.Certificate) error {
+func (m *mcs) askedNames(ctx context.Context, w *facts.World, leaf *x509.Certificate) error {
 	infra, ok, err := w.Get(ctx, evidence.Infrastructures, "", "cluster")
 	if err != nil {
 		return err
@@ -280,7 +280,7 @@ func firstVIP(infra evidence.Object) (vip string, only bool) {
 // the ConfigMap machine-config-server-ca where it exists (from 4.19, or after a
 // regeneration), else kube-system/root-ca
 // (openshift/machine-config-operator:pkg/operator/sync.go syncRenderConfig).
-func (m *MCS) authorities(ctx context.Context, w *facts.World, chain []*x509.Certificate) error {
+func (m *mcs) authorities(ctx context.Context, w *facts.World, chain []*x509.Certificate) error {
 	if err := facts.Miss(m.rootCAData(ctx, w, chain), &m.RootCAData); err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func (m *MCS) authorities(ctx context.Context, w *facts.World, chain []*x509.Cer
 	return nil
 }
 
-func (m *MCS) rootCAData(ctx context.Context, w *facts.World, chain []*x509.Certificate) error {
+func (m *mcs) rootCAData(ctx context.Context, w *facts.World, chain []*x509.Certificate) error {
 	cc, ok, err := w.Get(ctx, evidence.ControllerConfigs, "", "machine-config-controller")
 	if err != nil {
 		return err
@@ -342,4 +342,4 @@ func subjects(list []*x509.Certificate) string {
 }
 
 // Facts lists the facts of this package.
-func Facts() []facts.Fact { return []facts.Fact{MCSFact(), SignerFact(), InputsFact()} }
+func Facts() []facts.Fact { return []facts.Fact{mcsFact(), SignerFact(), inputsFact()} }

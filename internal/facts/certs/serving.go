@@ -24,7 +24,7 @@ func ServingNeeds() []evidence.Need {
 // Where neither could be read the error is an *evidence.Unavailable.
 func ReadServing(ctx context.Context, w *facts.World) (Serving, error) {
 	return facts.Memo(ctx, w, "certs.serving", func(ctx context.Context, w *facts.World) (Serving, error) {
-		var m MCS
+		var m mcs
 		kept, err := m.secret(ctx, w)
 		if err != nil {
 			return Serving{}, err

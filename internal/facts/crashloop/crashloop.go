@@ -24,8 +24,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
-// Loop is the container that crash-loops.
-type Loop struct {
+// loop is the container that crash-loops.
+type loop struct {
 	Container facts.Field[string]    `cel:"container"` // "" where none crash-loops
 	Operator  facts.Field[string]    `cel:"operator"`  // the ClusterOperator that looks after it
 	Cause     facts.Field[string]    `cel:"cause"`     // memory, webhook, storage, certificates, configuration, api, other
@@ -58,8 +58,8 @@ func logsOf(namespace, container string) evidence.TextQuery {
 	return evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: namespace, Container: container}
 }
 
-func read(ctx context.Context, w *facts.World, s fault.Subject) (Loop, error) {
-	var l Loop
+func read(ctx context.Context, w *facts.World, s fault.Subject) (loop, error) {
+	var l loop
 	node, joined, err := inventory.Joined(ctx, w, s.Name)
 	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
 		return l, err
@@ -126,7 +126,7 @@ func isControlPlane(node evidence.Object) bool {
 }
 
 // set reads why the container exited.
-func (l *Loop) set(ctx context.Context, w *facts.World, pod evidence.Object, st status, operator string) error {
+func (l *loop) set(ctx context.Context, w *facts.World, pod evidence.Object, st status, operator string) error {
 	shown := st.item(pod)
 	l.Container.Set(st.container, shown)
 	l.Operator.Set(operator, shown)
@@ -156,7 +156,7 @@ func (l *Loop) set(ctx context.Context, w *facts.World, pod evidence.Object, st 
 
 // other says that the cause is none of those that are known: the last line of the run
 // names another one, or the log of the run was read and names none.
-func (l *Loop) other(pod evidence.Object, st status, lines []evidence.Item) error {
+func (l *loop) other(pod evidence.Object, st status, lines []evidence.Item) error {
 	if n := len(lines); n > 0 && isFatal(lines[n-1].Excerpt) {
 		l.Cause.Set(string(other), lines[n-1])
 		l.Said.Set(plain(lines[n-1].Excerpt), lines[n-1])

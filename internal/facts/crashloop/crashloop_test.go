@@ -33,7 +33,7 @@ func TestLoop(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			l := factstest.Fields[Loop](t, factstest.World(t, factstest.Metal, podOf+currentLog+tt.log), fact, factstest.Host("m1"))
+			l := factstest.Fields[loop](t, factstest.World(t, factstest.Metal, podOf+currentLog+tt.log), fact, factstest.Host("m1"))
 			if l.Container.Value() != "kube-controller-manager" || l.Cause.Value() != tt.cause || l.Said.Value() != tt.said {
 				t.Errorf("%s: %s, %s; want %s: %s", l.Container, l.Cause, l.Said, tt.cause, tt.said)
 			}
@@ -51,7 +51,7 @@ func TestLoopUnread(t *testing.T) {
 		t.Error("without the pods of etcd nothing crash-loops")
 	}
 	w = factstest.World(t, factstest.Metal, "")
-	if l := factstest.Fields[Loop](t, w, fact, factstest.Host("m1")); !l.Container.Equal(facts.Known("")) {
+	if l := factstest.Fields[loop](t, w, fact, factstest.Host("m1")); !l.Container.Equal(facts.Known("")) {
 		t.Errorf("healthy: container %s", l.Container)
 	}
 }
@@ -62,7 +62,7 @@ func TestLoopOfAnotherName(t *testing.T) {
 		"metadata: {name: cp-7, uid: cp-7, labels: {node-role.kubernetes.io/master: \"\"}, annotations: {machine.openshift.io/machine: openshift-machine-api/lark-x7k2p-master-1}}\n" +
 		"status: {conditions: [{type: Ready, status: \"True\"}]}\n"
 	pod := strings.ReplaceAll(podOf, "nodeName: m1", "nodeName: cp-7")
-	l := factstest.Fields[Loop](t, factstest.World(t, factstest.Metal, renamed+pod), fact, factstest.Host("m1"))
+	l := factstest.Fields[loop](t, factstest.World(t, factstest.Metal, renamed+pod), fact, factstest.Host("m1"))
 	if l.Container.Value() != "kube-controller-manager" {
 		t.Errorf("container %s", l.Container)
 	}

@@ -40,12 +40,12 @@ func readFlood(ctx context.Context, w *facts.World, _ fault.Subject) (FloodSeen,
 	if err != nil {
 		return f, err
 	}
-	machines, err := Machines(ctx, w)
+	machines, err := machines(ctx, w)
 	nodes, errNodes := w.List(ctx, evidence.Nodes, "")
 	if err := facts.Miss(cmp.Or(err, errNodes), &f.Limit); err != nil {
 		return f, err
 	}
-	f.count(CountFlood(all, len(machines), len(nodes), w.Now, w.Version), all, w)
+	f.count(countFlood(all, len(machines), len(nodes), w.Now, w.Version), all, w)
 	lines, err := w.Matches(ctx, approverLog, sigFlood)
 	if err != nil {
 		return f, facts.Miss(err, &f.Logged)
@@ -57,12 +57,12 @@ func readFlood(ctx context.Context, w *facts.World, _ fault.Subject) (FloodSeen,
 	return f, nil
 }
 
-func (f *FloodSeen) count(count Flood, all []Request, w *facts.World) {
+func (f *FloodSeen) count(count flood, all []Request, w *facts.World) {
 	shown := evidence.Listed(evidence.CSRs, "", fmt.Sprintf("%d requests of nodes wait", count.Pending))
 	_, unread := f.Limit.Get()
 	most := ""
 	node, n := mostRequests(all, w.Now, w.Version)
-	exceeded := count.Exceeded() && !facts.Missed(unread)
+	exceeded := count.exceeded() && !facts.Missed(unread)
 	if exceeded {
 		shown.Time = since(all, count.Limit, w.Now, w.Version)
 		shown.Excerpt += fmt.Sprintf(", the limit is %d", count.Limit)
@@ -72,7 +72,7 @@ func (f *FloodSeen) count(count Flood, all []Request, w *facts.World) {
 		}
 	}
 	f.Pending.Set(count.Pending, shown)
-	if facts.Missed(unread) && count.Pending > MaxPendingExtra { // below 101 no number of machines matters
+	if facts.Missed(unread) && count.Pending > maxPendingExtra { // below 101 no number of machines matters
 		_ = facts.Miss(unread, &f.Exceeded, &f.Loudest, &f.Requests, &f.Since)
 		return
 	}
@@ -88,7 +88,7 @@ func (f *FloodSeen) count(count Flood, all []Request, w *facts.World) {
 // since finds the recent request with which the limit was passed.
 func since(all []Request, limit int, now time.Time, version string) time.Time {
 	for i := range all {
-		if CountFlood(all[:i+1], 0, 0, now, version).Pending > limit {
+		if countFlood(all[:i+1], 0, 0, now, version).Pending > limit {
 			return all[i].Created
 		}
 	}

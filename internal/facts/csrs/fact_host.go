@@ -52,7 +52,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (HostRequest
 		return HostRequests{}, facts.NotApplicable("there is no host %s", s.Name)
 	}
 	var c hostRequests
-	for _, r := range ForHost(all, h) {
+	for _, r := range forHost(all, h) {
 		c.add(r)
 	}
 	for _, r := range all {
@@ -178,9 +178,9 @@ func (out *HostRequests) admins(list []Request, silent evidence.Item) {
 	}
 }
 
-// ForHost returns the requests of a host, oldest first: those for its Node's
+// forHost returns the requests of a host, oldest first: those for its Node's
 // name and those that the roll counts as its claims.
-func ForHost(all []Request, h inventory.Host) []Request {
+func forHost(all []Request, h inventory.Host) []Request {
 	claimed := map[string]bool{}
 	for _, c := range h.Claims {
 		claimed[c.Name] = true

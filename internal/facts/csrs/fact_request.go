@@ -188,7 +188,7 @@ func siblingsOf(all []Request, r Request) siblings {
 }
 
 func (a *Asked) setHost(ctx context.Context, w *facts.World, r Request) error {
-	h, ok, err := HostOf(ctx, w, r)
+	h, ok, err := hostOf(ctx, w, r)
 	if err != nil {
 		return facts.Miss(err, &a.Host, &a.Expected, &a.Role)
 	}
@@ -302,19 +302,19 @@ func (a *Asked) logs(ctx context.Context, w *facts.World, r Request) error {
 }
 
 func (a *Asked) evaluate(ctx context.Context, w *facts.World, r Request) error {
-	in, err := Gather(ctx, w, r)
+	in, err := gather(ctx, w, r)
 	if err != nil {
 		return err
 	}
-	j := Judge(r, in)
+	j := judge(r, in)
 	a.machines(in, j, r)
 	shown := evidence.Item{Locator: j.proofAt(r), Excerpt: cmp.Or(j.Why, "by the rules of the machine approver nothing stops it")}
 	if r.Broken != "" {
 		shown = evidence.Item{Locator: r.Loc.At("spec.request"), Excerpt: r.Broken}
 	}
 	a.Approves.Set(string(j.Approves), shown)
-	a.Failed.Set(j.Refusals(), shown)
-	if j.Waits == WaitsNoMachine {
+	a.Failed.Set(j.refusals(), shown)
+	if j.Waits == waitsNoMachine {
 		a.Waits.Prove(a.compared(r)...)
 		a.Waits.Prove(reserved(ctx, w, r)...)
 	}
@@ -323,10 +323,10 @@ func (a *Asked) evaluate(ctx context.Context, w *facts.World, r Request) error {
 	}
 	logged := a.Logged.Value()
 	switch {
-	case j.Waits != WaitsUnknown:
+	case j.Waits != waitsUnknown:
 		a.Waits.Set(string(j.Waits), shown)
 		a.Why.Set(j.Why, shown)
-	case logged == "" || logged == string(WaitsNoMachine): // the log does not tell why it found none
+	case logged == "" || logged == string(waitsNoMachine): // the log does not tell why it found none
 		a.Waits.Miss(&notKnown{j.Why, j.err})
 		a.Why.Set(j.Why, shown)
 	default:
@@ -348,7 +348,7 @@ func (n *notKnown) Unwrap() error { return n.err }
 // reserved shows the Machine that a request's host is reserved for, where there is no such
 // Machine.
 func reserved(ctx context.Context, w *facts.World, r Request) []evidence.Item {
-	h, ok, err := HostOf(ctx, w, r)
+	h, ok, err := hostOf(ctx, w, r)
 	if err != nil || !ok || h.Machine != nil || h.BMH == nil || h.BMH.API.Spec.ConsumerRef == nil {
 		return nil
 	}
@@ -359,21 +359,21 @@ func reserved(ctx context.Context, w *facts.World, r Request) []evidence.Item {
 // compared shows the Machine of which the approver logged that it compared the request with
 // it, if there is none now.
 func (a *Asked) compared(r Request) []evidence.Item {
-	if !slices.Contains([]Waits{WaitsWindow, WaitsNodeRef, WaitsName, WaitsNames}, Waits(a.Logged.Value())) {
+	if !slices.Contains([]waits{waitsWindow, waitsNodeRef, waitsName, waitsNames}, waits(a.Logged.Value())) {
 		return nil
 	}
 	return []evidence.Item{evidence.Dangling(evidence.Machines, MachineNamespace, "none is of "+r.NodeName+", and the approver compared the request with one")}
 }
 
 // proofAt is where the reason can be looked up: the Machine, where it is one.
-func (j Judgement) proofAt(r Request) evidence.Locator {
+func (j judgement) proofAt(r Request) evidence.Locator {
 	if j.Machine != "" {
 		return evidence.Locator{Source: r.Loc.Source, Path: "machines.machine.openshift.io/" + j.Machine + " -n " + MachineNamespace}
 	}
 	return r.Loc
 }
 
-func (a *Asked) machines(in Surroundings, j Judgement, r Request) {
+func (a *Asked) machines(in surroundings, j judgement, r Request) {
 	all, err := in.Machines.Get()
 	if err != nil {
 		_ = facts.Miss(err, &a.Machine, &a.Machines, &a.WindowStart, &a.WindowEnd, &a.StrangeNames, &a.StrangeIPs)
@@ -382,18 +382,18 @@ func (a *Asked) machines(in Surroundings, j Judgement, r Request) {
 	list := evidence.Listed(evidence.Machines, MachineNamespace, fmt.Sprintf("%d Machines", len(all)))
 	a.Machines.Set(len(all), list)
 	item := list
-	var m Machine
+	var m machine
 	var start, end time.Time
-	if i := slices.IndexFunc(all, func(m Machine) bool { return m.Name == j.Machine }); i >= 0 {
+	if i := slices.IndexFunc(all, func(m machine) bool { return m.Name == j.Machine }); i >= 0 {
 		m, item = all[i], evidence.Item{Locator: j.proofAt(r), Excerpt: "Machine " + j.Machine}
-		start, end = m.Window()
+		start, end = m.window()
 	}
 	a.WindowStart.Set(start, item)
 	a.WindowEnd.Set(end, item)
 	a.Machine.Set(j.Machine, item)
 	var names, ips []string
 	if m.Name != "" && r.Kind == Serving {
-		names, ips = Strange(r, m)
+		names, ips = strange(r, m)
 	}
 	a.StrangeNames.Set(names, item)
 	a.StrangeIPs.Set(ips, item)

@@ -36,8 +36,8 @@ const joins = 15 * time.Minute
 // stands for (openshift/cluster-machine-approver:pkg/controller/controller.go approve).
 const approvedByRule = "NodeCSRApprove"
 
-// UnknownNamesFact is the fact csr-strangers.
-func UnknownNamesFact() facts.Fact {
+// unknownNamesFact is the fact csr-strangers.
+func unknownNamesFact() facts.Fact {
 	return facts.Define("csr-strangers", fault.Cluster, "client certificates of nodes that were approved for names that no Node, Machine, BareMetalHost or Agent has",
 		append(inventory.Needs(), evidence.Objects(evidence.Infrastructures, "")), readUnknownNames)
 }

@@ -47,7 +47,7 @@ func TestCountFlood(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := CountFlood([]Request{tt.r}, 0, 0, now, "").Pending; got != tt.want {
+			if got := countFlood([]Request{tt.r}, 0, 0, now, "").Pending; got != tt.want {
 				t.Errorf("counted %d, want %d", got, tt.want)
 			}
 		})
@@ -64,7 +64,7 @@ func TestCountFloodOfOldReleases(t *testing.T) {
 	}
 	ovn, multus := network("system:ovn-node:panda"), network("system:multus:panda")
 	for version, want := range map[string]int{"4.14.3": 1, "4.15.9": 1, "4.16.0": 0, "4.20.1": 0} {
-		if got := CountFlood([]Request{ovn, multus}, 0, 0, born.Add(11*time.Minute), version).Pending; got != want {
+		if got := countFlood([]Request{ovn, multus}, 0, 0, born.Add(11*time.Minute), version).Pending; got != want {
 			t.Errorf("%s counts %d of the network plugins' requests, want %d", version, got, want)
 		}
 	}
@@ -81,9 +81,9 @@ func TestFloodLimit(t *testing.T) {
 		machines, nodes int
 		exceeded        bool
 	}{{3, 1, true}, {4, 1, false}, {0, 4, false}, {0, 0, true}} {
-		f := CountFlood(all, tt.machines, tt.nodes, born.Add(time.Minute), "4.20.1")
-		if f.Exceeded() != tt.exceeded {
-			t.Errorf("104 requests, %d machines, %d nodes: limit %d, exceeded %t", tt.machines, tt.nodes, f.Limit, f.Exceeded())
+		f := countFlood(all, tt.machines, tt.nodes, born.Add(time.Minute), "4.20.1")
+		if f.exceeded() != tt.exceeded {
+			t.Errorf("104 requests, %d machines, %d nodes: limit %d, exceeded %t", tt.machines, tt.nodes, f.Limit, f.exceeded())
 		}
 	}
 }

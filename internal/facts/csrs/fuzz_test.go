@@ -24,11 +24,11 @@ func FuzzJudge(f *testing.F) {
 				Usages: []certificatesv1.KeyUsage{certificatesv1.KeyUsage(usage), "digital signature"}, Request: request},
 			Status: certificatesv1.CertificateSigningRequestStatus{Certificate: request},
 		})
-		got := Judge(r, with())
+		got := judge(r, with())
 		if got.Approves == Passed {
 			t.Errorf("approved without any Machine: %+v", r)
 		}
-		if r.Broken != "" && len(got.Refusals()) == 0 && got.Approves != NotApplicable {
+		if r.Broken != "" && len(got.refusals()) == 0 && got.Approves != NotApplicable {
 			t.Errorf("a request that cannot be read is not refused: %+v", got)
 		}
 	})

@@ -34,7 +34,7 @@ func All(ctx context.Context, w *facts.World) ([]Request, error) {
 		}
 		var all []Request
 		for _, o := range objects {
-			r, err := Parse(o)
+			r, err := parse(o)
 			if _, damaged := evidence.AsUnavailable(err); damaged { // it must neither hide the others nor be none
 				r, err = Request{Name: o.Name, Created: o.Created(), Kind: Other, Broken: err.Error(), Loc: o.Loc}, nil
 			}
@@ -74,10 +74,10 @@ func Newest(all []Request, r Request) bool {
 	return same[len(same)-1].Name == r.Name
 }
 
-// Machines returns the Machines as the approver sees them. A cluster without the
+// machines returns the Machines as the approver sees them. A cluster without the
 // Machine API has none, which is known.
-func Machines(ctx context.Context, w *facts.World) ([]Machine, error) {
-	return facts.Memo(ctx, w, "csrs.machines", func(ctx context.Context, w *facts.World) ([]Machine, error) {
+func machines(ctx context.Context, w *facts.World) ([]machine, error) {
+	return facts.Memo(ctx, w, "csrs.machines", func(ctx context.Context, w *facts.World) ([]machine, error) {
 		if h, err := w.Hosted(ctx); err != nil || h != nil {
 			return hostedMachines(ctx, w, err)
 		}
@@ -88,7 +88,7 @@ func Machines(ctx context.Context, w *facts.World) ([]Machine, error) {
 		if err != nil {
 			return nil, err
 		}
-		var all []Machine
+		var all []machine
 		for _, o := range objects {
 			m, err := evidence.Decode[apitypes.Machine](o)
 			if err != nil {
@@ -100,8 +100,8 @@ func Machines(ctx context.Context, w *facts.World) ([]Machine, error) {
 	})
 }
 
-func machineFrom(m *apitypes.Machine) Machine {
-	out := Machine{Name: m.Name, Created: m.CreationTimestamp.UTC()}
+func machineFrom(m *apitypes.Machine) machine {
+	out := machine{Name: m.Name, Created: m.CreationTimestamp.UTC()}
 	if m.Status.NodeRef != nil {
 		out.NodeRef = m.Status.NodeRef.Name
 	}
@@ -118,11 +118,11 @@ func machineFrom(m *apitypes.Machine) Machine {
 	return out
 }
 
-// Gather reads what the approver's decision on r depends on. What cannot be read
+// gather reads what the approver's decision on r depends on. What cannot be read
 // is not known in the result; the error is a defect.
-func Gather(ctx context.Context, w *facts.World, r Request) (Surroundings, error) {
-	s := Surroundings{Version: w.Version}
-	machines, err := Machines(ctx, w)
+func gather(ctx context.Context, w *facts.World, r Request) (surroundings, error) {
+	s := surroundings{Version: w.Version}
+	machines, err := machines(ctx, w)
 	if s.Machines, err = known(machines, err); err != nil {
 		return s, err
 	}
@@ -155,7 +155,7 @@ func known[T any](v T, err error) (facts.Field[T], error) {
 // serves derives what certificate the node's kubelet serves from the newest
 // request that was issued. Answered requests are kept for an hour only, so that
 // none is left proves something only for a younger node.
-func serves(all []Request, r Request, node evidence.Object, now time.Time) facts.Field[*Renewal] {
+func serves(all []Request, r Request, node evidence.Object, now time.Time) facts.Field[*renewal] {
 	var last *Request
 	for _, o := range Siblings(all, r) {
 		if o.Certificate != nil && o.Created.Before(r.Created) {
@@ -164,13 +164,13 @@ func serves(all []Request, r Request, node evidence.Object, now time.Time) facts
 	}
 	if last == nil {
 		if born := node.Created(); !born.IsZero() && now.Sub(born) < Kept {
-			return facts.Known[*Renewal](nil)
+			return facts.Known[*renewal](nil)
 		}
-		return facts.Unknown[*Renewal](&evidence.Unavailable{Need: evidence.Objects(evidence.CSRs, ""), Why: evidence.NotCollected,
+		return facts.Unknown[*renewal](&evidence.Unavailable{Need: evidence.Objects(evidence.CSRs, ""), Why: evidence.NotCollected,
 			Detail: "no issued serving request of the node is left; they are deleted an hour after they were made"})
 	}
 	c := last.Certificate
-	renewal := &Renewal{CN: c.Subject.CommonName, DNSNames: c.DNSNames, NotAfter: c.NotAfter}
+	renewal := &renewal{CN: c.Subject.CommonName, DNSNames: c.DNSNames, NotAfter: c.NotAfter}
 	for _, ip := range c.IPAddresses {
 		renewal.IPs = append(renewal.IPs, ip.String())
 	}
@@ -184,7 +184,7 @@ func candidate(ctx context.Context, w *facts.World, r Request) (facts.Field[stri
 	if err != nil {
 		return known("", err)
 	}
-	h, ok, err := HostOf(ctx, w, r)
+	h, ok, err := hostOf(ctx, w, r)
 	switch {
 	case err != nil:
 		return facts.Field[string]{}, err
@@ -196,8 +196,8 @@ func candidate(ctx context.Context, w *facts.World, r Request) (facts.Field[stri
 	return facts.Known(""), nil
 }
 
-// HostOf returns the host on the roll that a request is for.
-func HostOf(ctx context.Context, w *facts.World, r Request) (inventory.Host, bool, error) {
+// hostOf returns the host on the roll that a request is for.
+func hostOf(ctx context.Context, w *facts.World, r Request) (inventory.Host, bool, error) {
 	all, err := inventory.All(ctx, w)
 	if err != nil {
 		return inventory.Host{}, false, err
@@ -212,18 +212,18 @@ func HostOf(ctx context.Context, w *facts.World, r Request) (inventory.Host, boo
 	return inventory.Find(ctx, w, r.NodeName)
 }
 
-// Flood is the approver's guard against a storm of requests: above the limit it
+// flood is the approver's guard against a storm of requests: above the limit it
 // ignores all of them (controller.go reconcileLimits).
-type Flood struct {
+type flood struct {
 	Pending int
 	Limit   int
 }
 
-// CountFlood counts as the approver of a release does at a time: recent requests
+// countFlood counts as the approver of a release does at a time: recent requests
 // of nodes that are not approved, against the larger of Machines and Nodes plus
 // 100. A denied request counts until it is deleted.
-func CountFlood(all []Request, machines, nodes int, now time.Time, version string) Flood {
-	f := Flood{Limit: max(machines, nodes) + MaxPendingExtra}
+func countFlood(all []Request, machines, nodes int, now time.Time, version string) flood {
+	f := flood{Limit: max(machines, nodes) + maxPendingExtra}
 	for _, r := range all {
 		if floods(r, now, version) {
 			f.Pending++
@@ -233,7 +233,7 @@ func CountFlood(all []Request, machines, nodes int, now time.Time, version strin
 }
 
 func floods(r Request, now time.Time, version string) bool {
-	recent := r.Created.After(now.Add(-MaxPendingAge)) && r.Created.Before(now.Add(MachineSkew))
+	recent := r.Created.After(now.Add(-maxPendingAge)) && r.Created.Before(now.Add(machineSkew))
 	return recent && (r.State == Pending || r.State == Denied) && counts(r, version)
 }
 
@@ -257,5 +257,5 @@ func sorted(values []string) []string {
 	return slices.Compact(values)
 }
 
-// Exceeded reports whether the approver ignores all requests.
-func (f Flood) Exceeded() bool { return f.Pending > f.Limit }
+// exceeded reports whether the approver ignores all requests.
+func (f flood) exceeded() bool { return f.Pending > f.Limit }

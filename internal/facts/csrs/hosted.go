@@ -13,7 +13,7 @@ import (
 // (openshift/hypershift:control-plane-operator/controllers/hostedcontrolplane/v2/
 // machine_approver, --machine-namespace, --apigroup=cluster.x-k8s.io). On the
 // platform None there are none.
-func hostedMachines(ctx context.Context, w *facts.World, err error) ([]Machine, error) {
+func hostedMachines(ctx context.Context, w *facts.World, err error) ([]machine, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -24,9 +24,9 @@ func hostedMachines(ctx context.Context, w *facts.World, err error) ([]Machine, 
 	if err != nil {
 		return nil, err
 	}
-	var all []Machine
+	var all []machine
 	for _, m := range list {
-		all = append(all, Machine{Name: m.Name, Created: m.Created.UTC(), NodeRef: m.NodeRef, DNS: m.DNS, ExtDNS: m.Names, IPs: m.IPs})
+		all = append(all, machine{Name: m.Name, Created: m.Created.UTC(), NodeRef: m.NodeRef, DNS: m.DNS, ExtDNS: m.Names, IPs: m.IPs})
 	}
 	return all, nil
 }

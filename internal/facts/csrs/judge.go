@@ -22,36 +22,36 @@ const (
 
 // The approver's constants (openshift/cluster-machine-approver:pkg/controller/csr_check.go).
 const (
-	MaxPendingAge   = time.Hour        // maxPendingDelta: what counts as recent for the flood guard
-	MaxPendingExtra = 100              // maxDiffBetweenPendingCSRsAndMachinesCount
-	MachineSkew     = 10 * time.Second // maxMachineClockSkew
-	MachineWindow   = 2 * time.Hour    // maxMachineDelta
+	maxPendingAge   = time.Hour        // maxPendingDelta: what counts as recent for the flood guard
+	maxPendingExtra = 100              // maxDiffBetweenPendingCSRsAndMachinesCount
+	machineSkew     = 10 * time.Second // maxMachineClockSkew
+	machineWindow   = 2 * time.Hour    // maxMachineDelta
 )
 
-// Waits says, in one word, what stops a request.
-type Waits string
+// waits says, in one word, what stops a request.
+type waits string
 
 // What can stop a request, in the order of the approver's own checks. Nothing
 // means that by these checks the approver approves.
 const (
-	WaitsNothing       Waits = "nothing"
-	WaitsFlowDisabled  Waits = "flow-disabled"         // client requests are switched off
-	WaitsShape         Waits = "not-a-kubelet-request" // signer, requester, groups, usages or subject are not those of a kubelet
-	WaitsNodeExists    Waits = "node-exists"
-	WaitsNoMachine     Waits = "no-machine"
-	WaitsNoAddresses   Waits = "machine-no-addresses"
-	WaitsName          Waits = "name-mismatch"
-	WaitsNodeRef       Waits = "machine-has-node-ref"
-	WaitsWindow        Waits = "outside-window"
-	WaitsNotLinked     Waits = "machine-not-linked" // serving: the node's Machine has no nodeRef yet
-	WaitsNames         Waits = "san-mismatch"
-	WaitsOtherApprover Waits = "other-approver" // the machine approver does not look at such requests
-	WaitsUnknown       Waits = "unknown"
+	waitsNothing       waits = "nothing"
+	waitsFlowDisabled  waits = "flow-disabled"         // client requests are switched off
+	WaitsShape         waits = "not-a-kubelet-request" // signer, requester, groups, usages or subject are not those of a kubelet
+	waitsNodeExists    waits = "node-exists"
+	waitsNoMachine     waits = "no-machine"
+	waitsNoAddresses   waits = "machine-no-addresses"
+	waitsName          waits = "name-mismatch"
+	waitsNodeRef       waits = "machine-has-node-ref"
+	waitsWindow        waits = "outside-window"
+	waitsNotLinked     waits = "machine-not-linked" // serving: the node's Machine has no nodeRef yet
+	waitsNames         waits = "san-mismatch"
+	waitsOtherApprover waits = "other-approver" // the machine approver does not look at such requests
+	waitsUnknown       waits = "unknown"
 )
 
-// Machine is what the approver looks at of a Machine. Phase, role, owner and
+// machine is what the approver looks at of a Machine. Phase, role, owner and
 // deletion are not among it.
-type Machine struct {
+type machine struct {
 	Name    string
 	Created time.Time
 	NodeRef string // name of the node; "" without a nodeRef
@@ -62,25 +62,25 @@ type Machine struct {
 
 // internalDNS reports whether one of the InternalDNS addresses is the node's
 // name (pkg/machinehandler/machinehandler.go FindMatchingMachineFromInternalDNS).
-func (m Machine) internalDNS(node string) bool {
+func (m machine) internalDNS(node string) bool {
 	return slices.ContainsFunc(m.DNS, func(a string) bool { return strings.EqualFold(strings.TrimSuffix(a, "."), node) })
 }
 
 // empty reports whether the Machine lists no address at all.
-func (m Machine) empty() bool { return len(m.DNS)+len(m.ExtDNS)+len(m.IPs) == 0 }
+func (m machine) empty() bool { return len(m.DNS)+len(m.ExtDNS)+len(m.IPs) == 0 }
 
-// Surroundings is what the approver's decision depends on besides the request.
-type Surroundings struct {
+// surroundings is what the approver's decision depends on besides the request.
+type surroundings struct {
 	Version      string // of the cluster, for the wording of messages; "" means the newest
 	FlowDisabled facts.Field[bool]
-	Machines     facts.Field[[]Machine]
+	Machines     facts.Field[[]machine]
 	NodeExists   facts.Field[bool]
 	Candidate    facts.Field[string]   // name of the Machine that should belong to the node by other signs; "" when there is none
-	Serving      facts.Field[*Renewal] // the node's serving certificate as it would be presented; nil: it has none
+	Serving      facts.Field[*renewal] // the node's serving certificate as it would be presented; nil: it has none
 }
 
-// Renewal is what is known of the certificate that a kubelet serves.
-type Renewal struct {
+// renewal is what is known of the certificate that a kubelet serves.
+type renewal struct {
 	CN       string
 	DNSNames []string
 	IPs      []string
@@ -94,7 +94,7 @@ type Check struct {
 	Result  Result `json:"result"`            //
 	Detail  string `json:"detail,omitempty"`  // what was seen
 	Wording string `json:"wording,omitempty"` // what the approver's log says when it refuses, in the cluster's version
-	waits   Waits
+	waits   waits
 	err     error // why it could not be made
 }
 
@@ -102,17 +102,17 @@ type Check struct {
 func (c *Check) words() string { return c.Detail + " (the rule: " + c.Rule + ")" }
 
 // Judgment is the approver's decision, as far as it can be known.
-type Judgement struct {
+type judgement struct {
 	Checks   []Check `json:"checks"`
 	Approves Result  `json:"approves"` // Passed: it approves; NotApplicable: it does not look at such requests
-	Waits    Waits   `json:"waits"`
+	Waits    waits   `json:"waits"`
 	Machine  string  `json:"machine,omitempty"` // the Machine that the decision was made with
 	Why      string  `json:"why,omitempty"`     // the first refusal, or what is not known, in words
 	err      error   // what is not known
 }
 
-// Refusals lists the names of the checks that refused.
-func (j Judgement) Refusals() []string {
+// refusals lists the names of the checks that refused.
+func (j judgement) refusals() []string {
 	var names []string
 	for _, c := range j.Checks {
 		if c.Result == Refused {
@@ -122,9 +122,9 @@ func (j Judgement) Refusals() []string {
 	return names
 }
 
-// Judge decides a request as the cluster machine approver does. The flood guard
+// judge decides a request as the cluster machine approver does. The flood guard
 // is not part of it: it stops all requests alike (see Flood).
-func Judge(r Request, in Surroundings) Judgement {
+func judge(r Request, in surroundings) judgement {
 	j := judging{request: r, in: in}
 	switch {
 	case r.Renews():
@@ -140,23 +140,23 @@ func Judge(r Request, in Surroundings) Judgement {
 	return j.decide()
 }
 
-func otherApprover(name, rule, detail, why string) Judgement {
-	return Judgement{
+func otherApprover(name, rule, detail, why string) judgement {
+	return judgement{
 		Checks:   []Check{{Name: name, Rule: rule, Result: NotApplicable, Detail: detail}},
-		Approves: NotApplicable, Waits: WaitsOtherApprover, Why: why,
+		Approves: NotApplicable, Waits: waitsOtherApprover, Why: why,
 	}
 }
 
 type judging struct {
 	request Request
-	in      Surroundings
+	in      surroundings
 	checks  []Check
 	machine string
 	anyOf   []Check // serving: the methods to be authorized, of which one suffices
 }
 
 // must adds a rule; err is what was seen against it.
-func (j *judging) must(name, rule string, waits Waits, ok bool, detail, wording string) bool {
+func (j *judging) must(name, rule string, waits waits, ok bool, detail, wording string) bool {
 	c := Check{Name: name, Rule: rule, Result: Passed, waits: waits}
 	if !ok {
 		c.Result, c.Detail, c.Wording = Refused, detail, wording
@@ -165,13 +165,13 @@ func (j *judging) must(name, rule string, waits Waits, ok bool, detail, wording 
 	return ok
 }
 
-func (j *judging) cannot(name, rule string, waits Waits, err error) {
+func (j *judging) cannot(name, rule string, waits waits, err error) {
 	j.checks = append(j.checks, Check{Name: name, Rule: rule, Result: Unknown, Detail: err.Error(), waits: waits, err: err})
 }
 
 // decide folds the checks: a refusal decides, then what is not known.
-func (j *judging) decide() Judgement {
-	out := Judgement{Checks: append(j.checks, j.anyOf...), Approves: Passed, Waits: WaitsNothing, Machine: j.machine}
+func (j *judging) decide() judgement {
+	out := judgement{Checks: append(j.checks, j.anyOf...), Approves: Passed, Waits: waitsNothing, Machine: j.machine}
 	first := func(list []Check, want Result) *Check {
 		for i := range list {
 			if list[i].Result == want {
@@ -180,18 +180,18 @@ func (j *judging) decide() Judgement {
 		}
 		return nil
 	}
-	refuse := func(c *Check) Judgement {
+	refuse := func(c *Check) judgement {
 		out.Approves, out.Waits, out.Why, out.err = Refused, c.waits, c.words(), c.err
 		return out
 	}
-	unknown := func(c *Check) Judgement {
-		out.Approves, out.Waits, out.Why, out.err = Unknown, WaitsUnknown, c.words(), c.err
+	unknown := func(c *Check) judgement {
+		out.Approves, out.Waits, out.Why, out.err = Unknown, waitsUnknown, c.words(), c.err
 		return out
 	}
 	if c := first(j.checks, Refused); c != nil {
 		out = refuse(c)
 		if u := first(j.checks, Unknown); u != nil && u.Name == "node-absent" {
-			out.Waits, out.Why, out.err = WaitsUnknown, u.words(), u.err // it comes first, and may be what stops the request
+			out.Waits, out.Why, out.err = waitsUnknown, u.words(), u.err // it comes first, and may be what stops the request
 		}
 		return out
 	}

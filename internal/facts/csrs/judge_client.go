@@ -23,15 +23,15 @@ func (j *judging) client() {
 	}
 	const flow = "client certificates are not switched off in machine-approver-config"
 	if disabled, err := j.in.FlowDisabled.Get(); err != nil {
-		j.cannot("flow-enabled", flow, WaitsFlowDisabled, err)
+		j.cannot("flow-enabled", flow, waitsFlowDisabled, err)
 	} else {
-		j.must("flow-enabled", flow, WaitsFlowDisabled, !disabled, "nodeClientCert.disabled is true",
+		j.must("flow-enabled", flow, waitsFlowDisabled, !disabled, "nodeClientCert.disabled is true",
 			fmt.Sprintf("CSR %s for node client cert rejected as the flow is disabled", r.Name))
 	}
 	const fresh = "no Node of that name exists yet"
 	if exists, err := j.in.NodeExists.Get(); err != nil {
-		j.cannot("node-absent", fresh, WaitsNodeExists, err)
-	} else if !j.must("node-absent", fresh, WaitsNodeExists, !exists, "node "+r.NodeName+" exists",
+		j.cannot("node-absent", fresh, waitsNodeExists, err)
+	} else if !j.must("node-absent", fresh, waitsNodeExists, !exists, "node "+r.NodeName+" exists",
 		fmt.Sprintf("%s: node %s already exists, cannot approve", r.Name, r.NodeName)) {
 		return
 	}
@@ -83,10 +83,10 @@ func (j *judging) clientMachine() {
 	r := j.request
 	machines, err := j.in.Machines.Get()
 	if err != nil {
-		j.cannot("machine", found, WaitsNoMachine, err)
+		j.cannot("machine", found, waitsNoMachine, err)
 		return
 	}
-	at := slices.IndexFunc(machines, func(m Machine) bool { return m.internalDNS(r.NodeName) })
+	at := slices.IndexFunc(machines, func(m machine) bool { return m.internalDNS(r.NodeName) })
 	if at < 0 {
 		waits, detail := j.missing(machines, r.NodeName)
 		j.must("machine", found, waits, false, detail, noMachine(j.in.Version, r))
@@ -95,21 +95,21 @@ func (j *judging) clientMachine() {
 	}
 	m := machines[at]
 	j.machine = m.Name
-	j.must("machine", found, WaitsNoMachine, true, "", "")
-	if !j.must("machine-unlinked", unlinked, WaitsNodeRef, m.NodeRef == "", "Machine "+m.Name+" belongs to node "+m.NodeRef,
+	j.must("machine", found, waitsNoMachine, true, "", "")
+	if !j.must("machine-unlinked", unlinked, waitsNodeRef, m.NodeRef == "", "Machine "+m.Name+" belongs to node "+m.NodeRef,
 		fmt.Sprintf("%s: machine for node %s already has node ref, cannot approve", r.Name, m.NodeRef)) {
 		return
 	}
-	start, end := m.Window()
+	start, end := m.window()
 	inside := r.Created.After(start) && r.Created.Before(end)
-	j.must("window", window, WaitsWindow, inside,
+	j.must("window", window, waitsWindow, inside,
 		fmt.Sprintf("asked at %s, the window is %s to %s", stamp(r.Created), stamp(start), stamp(end)),
 		fmt.Sprintf("%s: CSR creation time %s not in range (%s, %s)", r.Name, r.Created, start, end))
 }
 
-// Window returns the span in which a first request of the Machine's host is approved.
-func (m Machine) Window() (start, end time.Time) {
-	return m.Created.Add(-MachineSkew), m.Created.Add(MachineWindow)
+// window returns the span in which a first request of the Machine's host is approved.
+func (m machine) window() (start, end time.Time) {
+	return m.Created.Add(-machineSkew), m.Created.Add(machineWindow)
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
@@ -124,45 +124,45 @@ func noMachine(version string, r Request) string {
 
 // missing tells why no Machine lists the name: there is none for this node, the
 // one there is has no addresses, or it has another name.
-func (j *judging) missing(all []Machine, node string) (Waits, string) {
+func (j *judging) missing(all []machine, node string) (waits, string) {
 	if len(all) == 0 {
-		return WaitsNoMachine, "there are no Machines"
+		return waitsNoMachine, "there are no Machines"
 	}
-	at := slices.IndexFunc(all, func(m Machine) bool {
+	at := slices.IndexFunc(all, func(m machine) bool {
 		return m.Name == node || j.candidate(m)
 	})
 	if at < 0 {
-		at = slices.IndexFunc(all, func(m Machine) bool {
+		at = slices.IndexFunc(all, func(m machine) bool {
 			return m.NodeRef == "" && slices.ContainsFunc(slices.Concat(m.DNS, m.ExtDNS), func(a string) bool {
 				return strings.EqualFold(label(a), label(node))
 			})
 		})
 	}
 	if _, err := j.in.Candidate.Get(); at < 0 && err != nil {
-		return WaitsUnknown, "no Machine lists " + node + "; whether one should is not known: " + err.Error()
+		return waitsUnknown, "no Machine lists " + node + "; whether one should is not known: " + err.Error()
 	}
 	if at < 0 {
-		return WaitsNoMachine, fmt.Sprintf("none of the %d Machines lists %s or belongs to such a host", len(all), node)
+		return waitsNoMachine, fmt.Sprintf("none of the %d Machines lists %s or belongs to such a host", len(all), node)
 	}
 	m := all[at]
 	if m.empty() {
-		return WaitsNoAddresses, "Machine " + m.Name + " lists no addresses"
+		return waitsNoAddresses, "Machine " + m.Name + " lists no addresses"
 	}
 	if len(m.DNS) == 0 {
-		return WaitsNoAddresses, "Machine " + m.Name + " lists no InternalDNS, only " + list(slices.Concat(m.ExtDNS, m.IPs))
+		return waitsNoAddresses, "Machine " + m.Name + " lists no InternalDNS, only " + list(slices.Concat(m.ExtDNS, m.IPs))
 	}
-	return WaitsName, fmt.Sprintf("Machine %s lists %s, the host calls itself %s", m.Name, list(m.DNS), node)
+	return waitsName, fmt.Sprintf("Machine %s lists %s, the host calls itself %s", m.Name, list(m.DNS), node)
 }
 
 // candidate reports whether other signs tie the Machine to the node.
-func (j *judging) candidate(m Machine) bool {
+func (j *judging) candidate(m machine) bool {
 	name, err := j.in.Candidate.Get()
 	return err == nil && name != "" && m.Name == name
 }
 
 // maybe keeps why it is not known what stops the request, in the last check.
-func (j *judging) maybe(waits Waits) {
-	if _, err := j.in.Candidate.Get(); waits == WaitsUnknown {
+func (j *judging) maybe(waits waits) {
+	if _, err := j.in.Candidate.Get(); waits == waitsUnknown {
 		j.checks[len(j.checks)-1].err = err
 	}
 }

@@ -63,7 +63,7 @@ func (j *judging) servingShape() bool {
 func (j *judging) renewal() {
 	const rule = "renewal: the kubelet serves a valid certificate of the same names"
 	r := j.request
-	c := Check{Name: "renewal", Rule: rule, waits: WaitsNames}
+	c := Check{Name: "renewal", Rule: rule, waits: waitsNames}
 	have, err := j.in.Serving.Get()
 	switch {
 	case err != nil:
@@ -99,14 +99,14 @@ func sameSet(a, b []string) bool {
 func (j *judging) servingMachine() {
 	const rule = "the node's Machine lists every name and address that is asked for"
 	r := j.request
-	c := Check{Name: "machine", Rule: rule, Result: Passed, waits: WaitsNoMachine}
+	c := Check{Name: "machine", Rule: rule, Result: Passed, waits: waitsNoMachine}
 	defer func() { j.anyOf = append(j.anyOf, c) }()
 	machines, err := j.in.Machines.Get()
 	if err != nil {
 		c.Result, c.Detail, c.err = Unknown, err.Error(), err
 		return
 	}
-	at := slices.IndexFunc(machines, func(m Machine) bool { return m.NodeRef == r.NodeName })
+	at := slices.IndexFunc(machines, func(m machine) bool { return m.NodeRef == r.NodeName })
 	if at < 0 {
 		c.Result, c.Wording = Refused, fmt.Sprintf("%s: Serving Cert: No target machine for node %q", r.Name, r.NodeName)
 		c.waits, c.Detail, c.err = j.unlinked(machines, r.NodeName)
@@ -114,37 +114,37 @@ func (j *judging) servingMachine() {
 	}
 	m := machines[at]
 	j.machine = m.Name
-	names, ips := Strange(r, m)
+	names, ips := strange(r, m)
 	switch {
 	case len(names) > 0:
-		c.Result, c.waits, c.Detail = Refused, WaitsNames, fmt.Sprintf("Machine %s lists %s, not %s", m.Name, list(slices.Concat(m.DNS, m.ExtDNS)), list(names))
+		c.Result, c.waits, c.Detail = Refused, waitsNames, fmt.Sprintf("Machine %s lists %s, not %s", m.Name, list(slices.Concat(m.DNS, m.ExtDNS)), list(names))
 		c.Wording = fmt.Sprintf("%s: DNS name '%s' not in machine names: %s", r.Name, names[0], strings.Join(slices.Concat(m.DNS, m.ExtDNS), " "))
 	case len(ips) > 0:
-		c.Result, c.waits, c.Detail = Refused, WaitsNames, fmt.Sprintf("Machine %s lists %s, not %s", m.Name, list(m.IPs), list(ips))
+		c.Result, c.waits, c.Detail = Refused, waitsNames, fmt.Sprintf("Machine %s lists %s, not %s", m.Name, list(m.IPs), list(ips))
 		c.Wording = fmt.Sprintf("%s: IP address '%s' not in machine addresses: %s", r.Name, ips[0], strings.Join(m.IPs, " "))
 	}
 }
 
 // unlinked tells apart a node without a Machine and one whose Machine does not
 // name it yet: the node link controller sets the nodeRef.
-func (j *judging) unlinked(machines []Machine, node string) (Waits, string, error) {
+func (j *judging) unlinked(machines []machine, node string) (waits, string, error) {
 	for _, m := range machines {
 		if m.NodeRef == "" && (m.internalDNS(node) || m.Name == node || j.candidate(m)) {
-			return WaitsNotLinked, "Machine " + m.Name + " has no nodeRef", nil
+			return waitsNotLinked, "Machine " + m.Name + " has no nodeRef", nil
 		}
 	}
 	if len(machines) == 0 {
-		return WaitsNoMachine, "there are no Machines", nil
+		return waitsNoMachine, "there are no Machines", nil
 	}
 	if _, err := j.in.Candidate.Get(); err != nil {
-		return WaitsUnknown, "no Machine names node " + node + "; whether one should is not known: " + err.Error(), err
+		return waitsUnknown, "no Machine names node " + node + "; whether one should is not known: " + err.Error(), err
 	}
-	return WaitsNoMachine, fmt.Sprintf("none of the %d Machines has node %s as its nodeRef", len(machines), node), nil
+	return waitsNoMachine, fmt.Sprintf("none of the %d Machines has node %s as its nodeRef", len(machines), node), nil
 }
 
-// Strange returns the names and addresses of a serving request that the Machine
+// strange returns the names and addresses of a serving request that the Machine
 // does not list. Addresses are compared as the approver does, by their text.
-func Strange(r Request, m Machine) (names, ips []string) {
+func strange(r Request, m machine) (names, ips []string) {
 	known := slices.Concat(m.DNS, m.ExtDNS)
 	for _, n := range r.DNSNames {
 		if n != "" && !slices.ContainsFunc(known, func(a string) bool { return strings.EqualFold(n, strings.TrimSuffix(a, ".")) }) {

@@ -75,15 +75,15 @@ func ask(t *testing.T, kind Kind, node string, edit func(*certificatesv1.Certifi
 	return FromAPI(csr)
 }
 
-func machineOf(node string) Machine {
-	return Machine{Name: "m-" + node, Created: born, DNS: []string{node}, ExtDNS: []string{node}, IPs: []string{"192.0.2.21"}}
+func machineOf(node string) machine {
+	return machine{Name: "m-" + node, Created: born, DNS: []string{node}, ExtDNS: []string{node}, IPs: []string{"192.0.2.21"}}
 }
 
-func linked(m Machine, node string) Machine { m.NodeRef = node; return m }
+func linked(m machine, node string) machine { m.NodeRef = node; return m }
 
-func with(machines ...Machine) Surroundings {
-	return Surroundings{
-		FlowDisabled: facts.Known(false), NodeExists: facts.Known(false), Candidate: facts.Known(""), Machines: facts.Known(machines), Serving: facts.Known[*Renewal](nil),
+func with(machines ...machine) surroundings {
+	return surroundings{
+		FlowDisabled: facts.Known(false), NodeExists: facts.Known(false), Candidate: facts.Known(""), Machines: facts.Known(machines), Serving: facts.Known[*renewal](nil),
 	}
 }
 
@@ -110,29 +110,29 @@ func TestJudgeClient(t *testing.T) {
 	upper.DNS = []string{"PANDA"}
 	full := machineOf("panda")
 	full.DNS = []string{"panda.example.com"}
-	bare := Machine{Name: "panda", Created: born}
-	ipsOnly := Machine{Name: "panda", Created: born, IPs: []string{"192.0.2.21"}}
-	foreign := Machine{Name: "rack-7", Created: born, DNS: []string{"inspected-name"}}
+	bare := machine{Name: "panda", Created: born}
+	ipsOnly := machine{Name: "panda", Created: born, IPs: []string{"192.0.2.21"}}
+	foreign := machine{Name: "rack-7", Created: born, DNS: []string{"inspected-name"}}
 
 	tests := []struct {
 		name  string
 		edit  edit
-		in    Surroundings
+		in    surroundings
 		want  Result
-		waits Waits
+		waits waits
 		check string // a check that refuses
 	}{
-		{name: "good", in: with(machineOf("panda")), want: Passed, waits: WaitsNothing},
-		{name: "good with legacy usages", edit: usages("key encipherment", "digital signature", "client auth"), in: with(machineOf("panda")), want: Passed, waits: WaitsNothing},
+		{name: "good", in: with(machineOf("panda")), want: Passed, waits: waitsNothing},
+		{name: "good with legacy usages", edit: usages("key encipherment", "digital signature", "client auth"), in: with(machineOf("panda")), want: Passed, waits: waitsNothing},
 		{name: "good with an RSA key", edit: func(c *certificatesv1.CertificateSigningRequest) {
 			key, err := rsa.GenerateKey(rand.Reader, 2048)
 			if err != nil {
 				t.Fatal(err)
 			}
 			c.Spec.Request = pemRequest(t, key, NodePrefix+"panda", nodes, nil, nil)
-		}, in: with(machineOf("panda")), want: Passed, waits: WaitsNothing},
-		{name: "upper case DNS", in: with(upper), want: Passed, waits: WaitsNothing},
-		{name: "trailing dot in DNS", in: with(trailing), want: Passed, waits: WaitsNothing},
+		}, in: with(machineOf("panda")), want: Passed, waits: waitsNothing},
+		{name: "upper case DNS", in: with(upper), want: Passed, waits: waitsNothing},
+		{name: "trailing dot in DNS", in: with(trailing), want: Passed, waits: waitsNothing},
 		{name: "request is no PEM", edit: func(c *certificatesv1.CertificateSigningRequest) { c.Spec.Request = []byte("-----BEGIN??\n") }, in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "request"},
 		{name: "extra organisation", edit: subject(NodePrefix+"panda", []string{"bamboo", NodesGroup}, nil, nil), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "organisation"},
 		{name: "no organisation", edit: subject(NodePrefix+"panda", nil, nil, nil), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "organisation"},
@@ -149,54 +149,54 @@ func TestJudgeClient(t *testing.T) {
 		}, in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "requester"},
 		{name: "a group is missing", edit: groups("system:serviceaccounts:openshift-machine-config-operator", Authenticated), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "requester-groups"},
 		{name: "an extra group", edit: groups(append(slices.Clone(BootstrapperGroups), "bear")...), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "requester-groups"},
-		{name: "groups in another order", edit: groups(BootstrapperGroups[2], BootstrapperGroups[0], BootstrapperGroups[1]), in: with(machineOf("panda")), want: Passed, waits: WaitsNothing},
-		{name: "node exists", in: func() Surroundings { s := with(machineOf("panda")); s.NodeExists = facts.Known(true); return s }(), want: Refused, waits: WaitsNodeExists, check: "node-absent"},
-		{name: "node not readable", in: func() Surroundings {
+		{name: "groups in another order", edit: groups(BootstrapperGroups[2], BootstrapperGroups[0], BootstrapperGroups[1]), in: with(machineOf("panda")), want: Passed, waits: waitsNothing},
+		{name: "node exists", in: func() surroundings { s := with(machineOf("panda")); s.NodeExists = facts.Known(true); return s }(), want: Refused, waits: waitsNodeExists, check: "node-absent"},
+		{name: "node not readable", in: func() surroundings {
 			s := with(machineOf("panda"))
 			s.NodeExists = facts.Unknown[bool](errors.New("forbidden"))
 			return s
-		}(), want: Unknown, waits: WaitsUnknown},
-		{name: "no machines", in: with(), want: Refused, waits: WaitsNoMachine, check: "machine"},
-		{name: "machines not readable", in: func() Surroundings {
+		}(), want: Unknown, waits: waitsUnknown},
+		{name: "no machines", in: with(), want: Refused, waits: waitsNoMachine, check: "machine"},
+		{name: "machines not readable", in: func() surroundings {
 			s := with()
-			s.Machines = facts.Unknown[[]Machine](errors.New("not collected"))
+			s.Machines = facts.Unknown[[]machine](errors.New("not collected"))
 			return s
-		}(), want: Unknown, waits: WaitsUnknown},
-		{name: "machine without addresses", in: with(bare), want: Refused, waits: WaitsNoAddresses, check: "machine"},
-		{name: "machine with addresses but no name", in: with(ipsOnly), want: Refused, waits: WaitsNoAddresses, check: "machine"},
-		{name: "only other machines", in: with(foreign, machineOf("koala")), want: Refused, waits: WaitsNoMachine, check: "machine"},
-		{name: "machine lists the full name", in: with(full), want: Refused, waits: WaitsName, check: "machine"},
-		{name: "machine known by other signs", in: func() Surroundings { s := with(foreign); s.Candidate = facts.Known("rack-7"); return s }(), want: Refused, waits: WaitsName, check: "machine"},
-		{name: "whether a machine should is not known", in: func() Surroundings {
+		}(), want: Unknown, waits: waitsUnknown},
+		{name: "machine without addresses", in: with(bare), want: Refused, waits: waitsNoAddresses, check: "machine"},
+		{name: "machine with addresses but no name", in: with(ipsOnly), want: Refused, waits: waitsNoAddresses, check: "machine"},
+		{name: "only other machines", in: with(foreign, machineOf("koala")), want: Refused, waits: waitsNoMachine, check: "machine"},
+		{name: "machine lists the full name", in: with(full), want: Refused, waits: waitsName, check: "machine"},
+		{name: "machine known by other signs", in: func() surroundings { s := with(foreign); s.Candidate = facts.Known("rack-7"); return s }(), want: Refused, waits: waitsName, check: "machine"},
+		{name: "whether a machine should is not known", in: func() surroundings {
 			s := with(foreign)
 			s.Candidate = facts.Unknown[string](errors.New("forbidden"))
 			return s
-		}(), want: Refused, waits: WaitsUnknown, check: "machine"},
-		{name: "machine has node ref", in: with(linked(machineOf("panda"), "panda")), want: Refused, waits: WaitsNodeRef, check: "machine-unlinked"},
-		{name: "flow is disabled", in: func() Surroundings { s := with(machineOf("panda")); s.FlowDisabled = facts.Known(true); return s }(), want: Refused, waits: WaitsFlowDisabled, check: "flow-enabled"},
-		{name: "just in time", edit: at(2*time.Hour - time.Second), in: with(machineOf("panda")), want: Passed, waits: WaitsNothing},
-		{name: "too late", edit: at(2 * time.Hour), in: with(machineOf("panda")), want: Refused, waits: WaitsWindow, check: "window"},
-		{name: "a little early", edit: at(-9 * time.Second), in: with(machineOf("panda")), want: Passed, waits: WaitsNothing},
-		{name: "too early", edit: at(-10 * time.Second), in: with(machineOf("panda")), want: Refused, waits: WaitsWindow, check: "window"},
+		}(), want: Refused, waits: waitsUnknown, check: "machine"},
+		{name: "machine has node ref", in: with(linked(machineOf("panda"), "panda")), want: Refused, waits: waitsNodeRef, check: "machine-unlinked"},
+		{name: "flow is disabled", in: func() surroundings { s := with(machineOf("panda")); s.FlowDisabled = facts.Known(true); return s }(), want: Refused, waits: waitsFlowDisabled, check: "flow-enabled"},
+		{name: "just in time", edit: at(2*time.Hour - time.Second), in: with(machineOf("panda")), want: Passed, waits: waitsNothing},
+		{name: "too late", edit: at(2 * time.Hour), in: with(machineOf("panda")), want: Refused, waits: waitsWindow, check: "window"},
+		{name: "a little early", edit: at(-9 * time.Second), in: with(machineOf("panda")), want: Passed, waits: waitsNothing},
+		{name: "too early", edit: at(-10 * time.Second), in: with(machineOf("panda")), want: Refused, waits: waitsWindow, check: "window"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := Judge(ask(t, Client, "panda", tt.edit), tt.in)
+			got := judge(ask(t, Client, "panda", tt.edit), tt.in)
 			verify(t, got, tt.want, tt.waits, tt.check)
 		})
 	}
 }
 
-func verify(t *testing.T, got Judgement, want Result, waits Waits, check string) {
+func verify(t *testing.T, got judgement, want Result, waits waits, check string) {
 	t.Helper()
 	if got.Approves != want || got.Waits != waits {
 		t.Errorf("approves %s, waits %q (%s); want %s, %q", got.Approves, got.Waits, got.Why, want, waits)
 	}
-	if check != "" && !slices.Contains(got.Refusals(), check) {
-		t.Errorf("refusals are %v, want %s among them", got.Refusals(), check)
+	if check != "" && !slices.Contains(got.refusals(), check) {
+		t.Errorf("refusals are %v, want %s among them", got.refusals(), check)
 	}
-	if check == "" && len(got.Refusals()) > 0 && want == Passed && !slices.Contains(got.Refusals(), "renewal") {
-		t.Errorf("passed with refusals %v", got.Refusals())
+	if check == "" && len(got.refusals()) > 0 && want == Passed && !slices.Contains(got.refusals(), "renewal") {
+		t.Errorf("passed with refusals %v", got.refusals())
 	}
 }
 
@@ -220,58 +220,58 @@ func TestJudgeServing(t *testing.T) {
 	good := linked(machineOf("panda"), "panda")
 	trailing := good
 	trailing.ExtDNS, trailing.DNS = []string{"panda.example.com."}, []string{"panda"}
-	serves := func(r Renewal) Surroundings {
+	serves := func(r renewal) surroundings {
 		s := with()
 		s.Serving = facts.Known(&r)
 		return s
 	}
-	same := Renewal{CN: NodePrefix + "panda", DNSNames: []string{"panda"}, IPs: []string{"192.0.2.21"}, NotAfter: born.Add(time.Hour)}
-	other := func(f func(*Renewal)) Surroundings { r := same; f(&r); return serves(r) }
+	same := renewal{CN: NodePrefix + "panda", DNSNames: []string{"panda"}, IPs: []string{"192.0.2.21"}, NotAfter: born.Add(time.Hour)}
+	other := func(f func(*renewal)) surroundings { r := same; f(&r); return serves(r) }
 
 	tests := []struct {
 		name  string
 		edit  edit
-		in    Surroundings
+		in    surroundings
 		want  Result
-		waits Waits
+		waits waits
 		check string
 	}{
-		{name: "good", in: with(good), want: Passed, waits: WaitsNothing},
-		{name: "good with legacy usages", edit: usages("digital signature", "key encipherment", "server auth"), in: with(good), want: Passed, waits: WaitsNothing},
+		{name: "good", in: with(good), want: Passed, waits: waitsNothing},
+		{name: "good with legacy usages", edit: usages("digital signature", "key encipherment", "server auth"), in: with(good), want: Passed, waits: waitsNothing},
 		{name: "bad request", edit: func(c *certificatesv1.CertificateSigningRequest) { c.Spec.Request = nil }, in: with(good), want: Refused, waits: WaitsShape, check: "request"},
 		{name: "requester without prefix", edit: user("panda"), in: with(good), want: Refused, waits: WaitsShape, check: "requester"},
 		{name: "requester is only the prefix", edit: user(NodePrefix), in: with(good), want: Refused, waits: WaitsShape, check: "requester"},
-		{name: "no nodeRef yet", in: with(machineOf("panda")), want: Refused, waits: WaitsNotLinked, check: "machine"},
-		{name: "no machine", in: with(linked(machineOf("koala"), "koala")), want: Refused, waits: WaitsNoMachine, check: "machine"},
+		{name: "no nodeRef yet", in: with(machineOf("panda")), want: Refused, waits: waitsNotLinked, check: "machine"},
+		{name: "no machine", in: with(linked(machineOf("koala"), "koala")), want: Refused, waits: waitsNoMachine, check: "machine"},
 		{name: "group authenticated is missing", edit: groups(NodesGroup), in: with(good), want: Refused, waits: WaitsShape, check: "requester-groups"},
 		{name: "group nodes is missing", edit: groups(Authenticated, "other"), in: with(good), want: Refused, waits: WaitsShape, check: "requester-groups"},
-		{name: "extra group", edit: groups(NodesGroup, Authenticated, "foo-bar"), in: with(good), want: Passed, waits: WaitsNothing},
+		{name: "extra group", edit: groups(NodesGroup, Authenticated, "foo-bar"), in: with(good), want: Passed, waits: waitsNothing},
 		{name: "no usages", edit: usages(), in: with(good), want: Refused, waits: WaitsShape, check: "usages"},
 		{name: "usage server auth is missing", edit: usages("digital signature", "key encipherment"), in: with(good), want: Refused, waits: WaitsShape, check: "usages"},
 		{name: "usage extra", edit: usages("digital signature", "key encipherment", "server auth", "client auth"), in: with(good), want: Refused, waits: WaitsShape, check: "usages"},
 		{name: "common name of another node", edit: subject(NodePrefix+"foobar", nodes, []string{"panda"}, nil), in: with(good), want: Refused, waits: WaitsShape, check: "common-name"},
 		{name: "common name without prefix", edit: subject("panda", nodes, []string{"panda"}, nil), in: with(good), want: Refused, waits: WaitsShape, check: "common-name"},
 		{name: "no organisation", edit: subject(NodePrefix+"panda", nil, []string{"panda"}, nil), in: with(good), want: Refused, waits: WaitsShape, check: "organisation"},
-		{name: "extra address", edit: subject(NodePrefix+"panda", nodes, []string{"panda"}, []string{"192.0.2.21", "198.51.100.1"}), in: with(good), want: Refused, waits: WaitsNames, check: "machine"},
-		{name: "asks for the API VIP", edit: subject(NodePrefix+"panda", nodes, []string{"panda"}, []string{"192.0.2.21", "192.0.2.2"}), in: with(good), want: Refused, waits: WaitsNames, check: "machine"},
-		{name: "DNS mismatch", edit: subject(NodePrefix+"panda", nodes, []string{"bear"}, []string{"192.0.2.21"}), in: with(good), want: Refused, waits: WaitsNames, check: "machine"},
-		{name: "DNS with trailing period on the machine", edit: subject(NodePrefix+"panda", nodes, []string{"panda.example.com"}, []string{"192.0.2.21"}), in: with(trailing), want: Passed, waits: WaitsNothing},
-		{name: "DNS in upper case", edit: subject(NodePrefix+"panda", nodes, []string{"PANDA"}, []string{"192.0.2.21"}), in: with(good), want: Passed, waits: WaitsNothing},
-		{name: "renewal may do without a machine", in: serves(same), want: Unknown, waits: WaitsNoMachine},
-		{name: "renewal: the certificate ended", in: other(func(r *Renewal) { r.NotAfter = born.Add(time.Minute) }), want: Refused, waits: WaitsNoMachine, check: "renewal"},
-		{name: "renewal: other names", in: other(func(r *Renewal) { r.DNSNames = []string{"panda", "more"} }), want: Refused, waits: WaitsNoMachine, check: "renewal"},
-		{name: "renewal: other addresses", in: other(func(r *Renewal) { r.IPs = nil }), want: Refused, waits: WaitsNoMachine, check: "renewal"},
-		{name: "renewal: another node's certificate", in: other(func(r *Renewal) { r.CN = NodePrefix + "bear" }), want: Refused, waits: WaitsNoMachine, check: "renewal"},
-		{name: "renewal not known, machine refuses", edit: subject(NodePrefix+"panda", nodes, []string{"panda"}, []string{"198.51.100.1"}), in: func() Surroundings {
+		{name: "extra address", edit: subject(NodePrefix+"panda", nodes, []string{"panda"}, []string{"192.0.2.21", "198.51.100.1"}), in: with(good), want: Refused, waits: waitsNames, check: "machine"},
+		{name: "asks for the API VIP", edit: subject(NodePrefix+"panda", nodes, []string{"panda"}, []string{"192.0.2.21", "192.0.2.2"}), in: with(good), want: Refused, waits: waitsNames, check: "machine"},
+		{name: "DNS mismatch", edit: subject(NodePrefix+"panda", nodes, []string{"bear"}, []string{"192.0.2.21"}), in: with(good), want: Refused, waits: waitsNames, check: "machine"},
+		{name: "DNS with trailing period on the machine", edit: subject(NodePrefix+"panda", nodes, []string{"panda.example.com"}, []string{"192.0.2.21"}), in: with(trailing), want: Passed, waits: waitsNothing},
+		{name: "DNS in upper case", edit: subject(NodePrefix+"panda", nodes, []string{"PANDA"}, []string{"192.0.2.21"}), in: with(good), want: Passed, waits: waitsNothing},
+		{name: "renewal may do without a machine", in: serves(same), want: Unknown, waits: waitsNoMachine},
+		{name: "renewal: the certificate ended", in: other(func(r *renewal) { r.NotAfter = born.Add(time.Minute) }), want: Refused, waits: waitsNoMachine, check: "renewal"},
+		{name: "renewal: other names", in: other(func(r *renewal) { r.DNSNames = []string{"panda", "more"} }), want: Refused, waits: waitsNoMachine, check: "renewal"},
+		{name: "renewal: other addresses", in: other(func(r *renewal) { r.IPs = nil }), want: Refused, waits: waitsNoMachine, check: "renewal"},
+		{name: "renewal: another node's certificate", in: other(func(r *renewal) { r.CN = NodePrefix + "bear" }), want: Refused, waits: waitsNoMachine, check: "renewal"},
+		{name: "renewal not known, machine refuses", edit: subject(NodePrefix+"panda", nodes, []string{"panda"}, []string{"198.51.100.1"}), in: func() surroundings {
 			s := with(good)
-			s.Serving = facts.Unknown[*Renewal](errors.New("no issued request is left"))
+			s.Serving = facts.Unknown[*renewal](errors.New("no issued request is left"))
 			return s
-		}(), want: Unknown, waits: WaitsNames},
-		{name: "nothing readable", in: Surroundings{Machines: facts.Unknown[[]Machine](errors.New("forbidden")), Serving: facts.Unknown[*Renewal](errors.New("forbidden"))}, want: Unknown, waits: WaitsUnknown},
+		}(), want: Unknown, waits: waitsNames},
+		{name: "nothing readable", in: surroundings{Machines: facts.Unknown[[]machine](errors.New("forbidden")), Serving: facts.Unknown[*renewal](errors.New("forbidden"))}, want: Unknown, waits: waitsUnknown},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			verify(t, Judge(ask(t, Serving, "panda", tt.edit), tt.in), tt.want, tt.waits, tt.check)
+			verify(t, judge(ask(t, Serving, "panda", tt.edit), tt.in), tt.want, tt.waits, tt.check)
 		})
 	}
 }
@@ -288,7 +288,7 @@ func TestJudgeLeavesToOthers(t *testing.T) {
 		c.Spec.Username, c.Spec.Groups = NodePrefix+"panda", []string{NodesGroup, Authenticated}
 	})
 	for _, r := range []Request{ovn, renewal} {
-		if got := Judge(r, with(machineOf("panda"))); got.Approves != NotApplicable || got.Waits != WaitsOtherApprover {
+		if got := judge(r, with(machineOf("panda"))); got.Approves != NotApplicable || got.Waits != waitsOtherApprover {
 			t.Errorf("%s request: approves %s, waits %s", r.Kind, got.Approves, got.Waits)
 		}
 	}
@@ -303,7 +303,7 @@ func TestWordingFollowsTheRelease(t *testing.T) {
 	} {
 		in := with()
 		in.Version = version
-		got := Judge(ask(t, Client, "panda", nil), in)
+		got := judge(ask(t, Client, "panda", nil), in)
 		last := got.Checks[len(got.Checks)-1]
 		if !strings.HasSuffix(last.Wording, want) {
 			t.Errorf("%q: wording %q, want it to end with %q", version, last.Wording, want)

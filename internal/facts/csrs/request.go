@@ -106,9 +106,9 @@ func (r Request) Renews() bool {
 	return r.Kind == Client && strings.HasPrefix(r.Requester, NodePrefix) && r.Requester == r.CN
 }
 
-// Parse decodes a CertificateSigningRequest. A request whose PKCS #10 part cannot
+// parse decodes a CertificateSigningRequest. A request whose PKCS #10 part cannot
 // be read is returned with Broken set: that it waits is still known.
-func Parse(o evidence.Object) (Request, error) {
+func parse(o evidence.Object) (Request, error) {
 	csr, err := evidence.Decode[certificatesv1.CertificateSigningRequest](o)
 	if err != nil {
 		return Request{}, fmt.Errorf("decode request %s: %w", o.Name, err)

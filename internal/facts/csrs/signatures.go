@@ -16,27 +16,27 @@ const (
 // refusal is a line in which the approver says why it does not approve.
 type refusal struct {
 	id    string // of the message; its first group is the name of the request
-	waits Waits
+	waits waits
 }
 
 // refusals are the lines of openshift/cluster-machine-approver:
 // pkg/controller/csr_check.go and controller.go, 4.0 to main. What follows the
 // request's name was reworded over the releases; the literals are what stayed.
 var refusals = []refusal{
-	{"approver-node-exists", WaitsNodeExists},
-	{"approver-no-machine", WaitsNoMachine},
-	{"approver-node-ref", WaitsNodeRef},
-	{"approver-window", WaitsWindow},
-	{"approver-dns", WaitsNames},
-	{"approver-ip", WaitsNames},
-	{"approver-no-target", WaitsNoMachine},
-	{"approver-flow", WaitsFlowDisabled},
+	{"approver-node-exists", waitsNodeExists},
+	{"approver-no-machine", waitsNoMachine},
+	{"approver-node-ref", waitsNodeRef},
+	{"approver-window", waitsWindow},
+	{"approver-dns", waitsNames},
+	{"approver-ip", waitsNames},
+	{"approver-no-target", waitsNoMachine},
+	{"approver-flow", waitsFlowDisabled},
 	{"approver-shape", WaitsShape},
 }
 
 // loggedRefusal is a line in which the approver refuses a request.
 type loggedRefusal struct {
-	waits Waits
+	waits waits
 	line  evidence.Line
 }
 

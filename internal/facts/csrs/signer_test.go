@@ -418,7 +418,7 @@ func TestApproverIsLaxer(t *testing.T) {
 		},
 	} {
 		r := ask(t, Serving, "panda", edit)
-		if got := Judge(r, in); got.Approves != Passed {
+		if got := judge(r, in); got.Approves != Passed {
 			t.Errorf("%s: the approver %s", name, got.Approves)
 		}
 		if !slices.ContainsFunc(SignerRules(r), func(c Check) bool {

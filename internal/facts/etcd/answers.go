@@ -13,10 +13,10 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// Answers is the fact etcd-answers: what etcd itself told a must-gather. It is asked
+// answers is the fact etcd-answers: what etcd itself told a must-gather. It is asked
 // through one etcd pod that runs; without one there are no answers
 // (openshift/must-gather:collection-scripts/gather_etcd).
-type Answers struct {
+type answers struct {
 	Members   facts.Field[[]string] `cel:"members"`   // names; NAME-PENDING-... for one that never started
 	Unhealthy facts.Field[[]string] `cel:"unhealthy"` // addresses that did not answer in time
 	Healthy   facts.Field[int]      `cel:"healthy"`   // addresses through which etcd answered: it then has a quorum
@@ -33,8 +33,8 @@ var answersNeed = evidence.Objects(evidence.EtcdAnswers, "")
 // alarms are the values of AlarmType (etcd-io/etcd:api/etcdserverpb/rpc.proto).
 var alarms = map[string]string{"1": "NOSPACE", "2": "CORRUPT", "NOSPACE": "NOSPACE", "CORRUPT": "CORRUPT"}
 
-func readAnswers(ctx context.Context, w *facts.World, _ fault.Subject) (Answers, error) {
-	var a Answers
+func readAnswers(ctx context.Context, w *facts.World, _ fault.Subject) (answers, error) {
+	var a answers
 	list, err := w.Some(ctx, evidence.EtcdAnswers, "")
 	if err != nil {
 		return a, err
@@ -67,7 +67,7 @@ func readAnswers(ctx context.Context, w *facts.World, _ fault.Subject) (Answers,
 }
 
 // listed returns the names of members by their IDs.
-func (a *Answers) listed(o evidence.Object) (map[string]string, bool) {
+func (a *answers) listed(o evidence.Object) (map[string]string, bool) {
 	list, ok := evidence.Field(o.Content, "answer", "members").([]any)
 	names := map[string]string{}
 	var members []string
@@ -93,7 +93,7 @@ func (a *Answers) listed(o evidence.Object) (map[string]string, bool) {
 // health reads which addresses answered. Those of sockets never do from outside. One is
 // healthy where a linearizable read through it succeeded, which needs a quorum
 // (etcd-io/etcd:etcdctl/ctlv3/command/ep_command.go epHealthCommandFunc).
-func (a *Answers) health(o evidence.Object) bool {
+func (a *answers) health(o evidence.Object) bool {
 	list, ok := evidence.Field(o.Content, "answer").([]any)
 	var unhealthy []string
 	var healthy []string
@@ -120,7 +120,7 @@ func (a *Answers) health(o evidence.Object) bool {
 	return ok
 }
 
-func (a *Answers) sizes(o evidence.Object) bool {
+func (a *answers) sizes(o evidence.Object) bool {
 	list, ok := evidence.Field(o.Content, "answer").([]any)
 	var largest int64
 	for _, e := range list {
@@ -135,7 +135,7 @@ func (a *Answers) sizes(o evidence.Object) bool {
 
 // alarms reads which alarms are raised; CORRUPT goes before NOSPACE. Without one
 // etcdctl prints an object without the field.
-func (a *Answers) alarms(o evidence.Object, names map[string]string) bool {
+func (a *answers) alarms(o evidence.Object, names map[string]string) bool {
 	answer, ok := evidence.Field(o.Content, "answer").(map[string]any)
 	if _, failed := answer["error"]; !ok || failed {
 		return false

@@ -35,7 +35,7 @@ func TestAlarms(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var got Answers
+			var got answers
 			if known := got.alarms(tt.o, names); known != tt.known {
 				t.Errorf("known is %t", known)
 			}
@@ -47,7 +47,7 @@ func TestAlarms(t *testing.T) {
 }
 
 func TestMembersOfEtcd(t *testing.T) {
-	var a Answers
+	var a answers
 	names, ok := a.listed(answer(object{"members": []any{
 		object{"ID": "12438974592719204410", "name": "m1"},
 		object{"ID": int64(5), "peerURLs": []any{"https://192.0.2.12:2380"}},

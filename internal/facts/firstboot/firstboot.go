@@ -26,12 +26,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
-// Journal selects the journals of the unit that brings the OS to its image
+// journal selects the journals of the unit that brings the OS to its image
 // (openshift/machine-config-operator:templates/common/_base/units/machine-config-daemon-firstboot.service.yaml).
-var Journal = evidence.TextQuery{Kind: evidence.Journal, Unit: "machine-config-daemon-firstboot"}
+var journal = evidence.TextQuery{Kind: evidence.Journal, Unit: "machine-config-daemon-firstboot"}
 
-// PullJournal selects those of the unit before it, which pulls the daemon's image.
-var PullJournal = evidence.TextQuery{Kind: evidence.Journal, Unit: "machine-config-daemon-pull"}
+// pullJournal selects those of the unit before it, which pulls the daemon's image.
+var pullJournal = evidence.TextQuery{Kind: evidence.Journal, Unit: "machine-config-daemon-pull"}
 
 // FirstBoot is how far the first boot came.
 type FirstBoot struct {
@@ -54,7 +54,7 @@ type FirstBoot struct {
 func Facts() []facts.Fact { return []facts.Fact{fact} }
 
 var fact = facts.Define("host-firstboot", fault.Host, "how far the host came between Ignition and its kubelet",
-	append(inventory.Needs(), evidence.Texts(Journal), evidence.Texts(PullJournal), evidence.Objects(evidence.HostConfigs, "")), Read)
+	append(inventory.Needs(), evidence.Texts(journal), evidence.Texts(pullJournal), evidence.Objects(evidence.HostConfigs, "")), Read)
 
 // The lines that matter. Older systemd prints a unit's description, newer its
 // name as well.
@@ -110,7 +110,7 @@ func Read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, erro
 	case seen.any && nodeErr != nil && mayExist(nodeErr): // it may have joined since
 		return FirstBoot{}, nodeErr
 	case seen.any:
-		for _, q := range []evidence.TextQuery{PullJournal, Journal, inventory.Consoles} { // the last line decides
+		for _, q := range []evidence.TextQuery{pullJournal, journal, inventory.Consoles} { // the last line decides
 			if err := inventory.CutOff(ctx, w, q, s.Name); err != nil {
 				return FirstBoot{}, err
 			}
@@ -174,7 +174,7 @@ type texts struct {
 func linesOfHost(ctx context.Context, w *facts.World, name string) (texts, error) {
 	var t texts
 	var failed error
-	for _, q := range []evidence.TextQuery{PullJournal, Journal, inventory.Consoles} { // in the order in which they run
+	for _, q := range []evidence.TextQuery{pullJournal, journal, inventory.Consoles} { // in the order in which they run
 		lines, err := linesOf(ctx, w, q, name)
 		if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
 			return t, err

@@ -11,9 +11,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// Cluster is the fact hosted-cluster: what the HostedCluster says. A field is ""
+// cluster is the fact hosted-cluster: what the HostedCluster says. A field is ""
 // where nothing is wrong with what it is about.
-type Cluster struct {
+type cluster struct {
 	Platform       facts.Field[string]    `cel:"platform"`
 	Created        facts.Field[time.Time] `cel:"created"`
 	Endpoint       facts.Field[string]    `cel:"endpoint"` // status.ignitionEndpoint, host or host:port
@@ -51,8 +51,8 @@ func clusterFact() facts.Fact {
 		[]evidence.Need{evidence.Objects(evidence.HostedClusters, evidence.HostedNamespace)}, readCluster)
 }
 
-func readCluster(ctx context.Context, w *facts.World, _ fault.Subject) (Cluster, error) {
-	var f Cluster
+func readCluster(ctx context.Context, w *facts.World, _ fault.Subject) (cluster, error) {
+	var f cluster
 	o, err := hostedCluster(ctx, w)
 	if err != nil {
 		return f, err
@@ -91,8 +91,8 @@ func hostOf(endpoint string) string {
 	return endpoint
 }
 
-// API is the fact hosted-api: whether the hosted cluster's API answers.
-type API struct {
+// api is the fact hosted-api: whether the hosted cluster's API answers.
+type api struct {
 	Answered     facts.Field[bool]   `cel:"answered"`
 	Unauthorized facts.Field[bool]   `cel:"unauthorized"`
 	Credential   facts.Field[bool]   `cel:"credential"` // there is one to ask with
@@ -105,8 +105,8 @@ func apiFact() facts.Fact {
 		[]evidence.Need{evidence.Objects(evidence.HostedProbes, evidence.HostedNamespace)}, readAPI)
 }
 
-func readAPI(ctx context.Context, w *facts.World, _ fault.Subject) (API, error) {
-	var f API
+func readAPI(ctx context.Context, w *facts.World, _ fault.Subject) (api, error) {
+	var f api
 	if _, err := requireHosted(ctx, w); err != nil {
 		return f, err
 	}

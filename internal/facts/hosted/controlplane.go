@@ -14,9 +14,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// Workloads is the fact hosted-workloads: the parts of the control plane on which the
+// workloads is the fact hosted-workloads: the parts of the control plane on which the
 // join of a worker depends. Each is ready, down or none (there is no such Deployment).
-type Workloads struct {
+type workloads struct {
 	Ignition      facts.Field[string]    `cel:"ignition"` // ignition-server and its proxy
 	IgnitionSince facts.Field[time.Time] `cel:"ignitionSince"`
 	Approver      facts.Field[string]    `cel:"approver"` // machine-approver
@@ -35,8 +35,8 @@ func workloadsFact() facts.Fact {
 		[]evidence.Need{evidence.Objects(evidence.HostedDeployments, evidence.ControlPlaneNamespace)}, readWorkloads)
 }
 
-func readWorkloads(ctx context.Context, w *facts.World, _ fault.Subject) (Workloads, error) {
-	var f Workloads
+func readWorkloads(ctx context.Context, w *facts.World, _ fault.Subject) (workloads, error) {
+	var f workloads
 	if _, err := requireHosted(ctx, w); err != nil {
 		return f, err
 	}
@@ -74,7 +74,7 @@ func readWorkloads(ctx context.Context, w *facts.World, _ fault.Subject) (Worklo
 	return f, nil
 }
 
-func (f *Workloads) identityReady(list []evidence.Object) {
+func (f *workloads) identityReady(list []evidence.Object) {
 	if f.Identity.Value() != "ready" {
 		f.IdentityReady.Set(time.Time{}, f.Identity.Proof()...)
 		return
@@ -106,9 +106,9 @@ func deployment(o evidence.Object) (string, time.Time, evidence.Item) {
 	return "down", since, o.Shows("status.availableReplicas", text, since)
 }
 
-// Events is the fact hosted-events: what the management cluster refuses to the
+// events is the fact hosted-events: what the management cluster refuses to the
 // control plane's pods.
-type Events struct {
+type events struct {
 	Refused      facts.Field[[]string]  `cel:"refused"` // what the PodSecurity admission refuses pods to
 	Refusal      facts.Field[string]    `cel:"refusal"` // the first violation, as said
 	RefusedSince facts.Field[time.Time] `cel:"refusedSince"`
@@ -130,8 +130,8 @@ func eventsFact() facts.Fact {
 		}, readEvents)
 }
 
-func readEvents(ctx context.Context, w *facts.World, _ fault.Subject) (Events, error) {
-	var f Events
+func readEvents(ctx context.Context, w *facts.World, _ fault.Subject) (events, error) {
+	var f events
 	if _, err := requireHosted(ctx, w); err != nil {
 		return f, err
 	}
@@ -167,7 +167,7 @@ func admitted(event evidence.Object, deployments []evidence.Object) bool {
 	})
 }
 
-func (f *Events) event(now time.Time, o evidence.Object) {
+func (f *events) event(now time.Time, o evidence.Object) {
 	s := func(path ...string) string { return evidence.String(o.Content, path...) }
 	last, first := evidence.Time(o.Content, "lastTimestamp"), evidence.Time(o.Content, "firstTimestamp")
 	if last.IsZero() {
@@ -201,8 +201,8 @@ func (f *Events) event(now time.Time, o evidence.Object) {
 	}
 }
 
-// Workers is the fact hosted-workers: whether any node has joined yet.
-type Workers struct {
+// workers is the fact hosted-workers: whether any node has joined yet.
+type workers struct {
 	Nodes   facts.Field[int]       `cel:"nodes"`
 	Wanted  facts.Field[int]       `cel:"wanted"`
 	Created facts.Field[time.Time] `cel:"created"` // of the oldest NodePool
@@ -214,8 +214,8 @@ func workersFact() facts.Fact {
 	}, readWorkers)
 }
 
-func readWorkers(ctx context.Context, w *facts.World, _ fault.Subject) (Workers, error) {
-	var f Workers
+func readWorkers(ctx context.Context, w *facts.World, _ fault.Subject) (workers, error) {
+	var f workers
 	h, err := requireHosted(ctx, w)
 	if err != nil {
 		return f, err

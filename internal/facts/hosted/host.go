@@ -15,9 +15,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// Host is the fact hosted-host: the Machine of a host and what it refers to. A
+// host is the fact hosted-host: the Machine of a host and what it refers to. A
 // field that is a sentence is "" where nothing is wrong.
-type Host struct {
+type host struct {
 	Machine      facts.Field[string]    `cel:"machine"`
 	Phase        facts.Field[string]    `cel:"phase"`
 	Created      facts.Field[time.Time] `cel:"created"`
@@ -45,8 +45,8 @@ func hostFact() facts.Fact {
 	return facts.Define("hosted-host", fault.Host, "the Machine of a host of a hosted cluster, its provider's machine and its Agent", inventory.Needs(), readHost)
 }
 
-func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error) {
-	var f Host
+func readHost(ctx context.Context, w *facts.World, s fault.Subject) (host, error) {
+	var f host
 	if _, err := requireHosted(ctx, w); err != nil {
 		return f, err
 	}
@@ -93,7 +93,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error
 }
 
 // machine sets what the Machine itself says.
-func (f *Host) machine(h inventory.Host) {
+func (f *host) machine(h inventory.Host) {
 	m := h.Hosted
 	item := m.Object.Shows("status.phase", "Machine "+m.Name+": "+m.Phase, m.Created)
 	f.Machine.Set(m.Name, item)
@@ -133,7 +133,7 @@ func unread(ctx context.Context, w *facts.World, h inventory.Host) error {
 // The conditions of an AgentMachine and of an Agent
 // (openshift/cluster-api-provider-agent:api/v1beta1/agentmachine_types.go,
 // openshift/assisted-service:api/v1beta1/agent_types.go).
-func (f *Host) agentMachine(h inventory.Host) {
+func (f *host) agentMachine(h inventory.Host) {
 	if h.Provider == nil {
 		return
 	}
@@ -168,9 +168,9 @@ func (f *Host) agentMachine(h inventory.Host) {
 	}
 }
 
-// Request is the fact hosted-request: who is to approve a request of a hosted
+// request is the fact hosted-request: who is to approve a request of a hosted
 // cluster.
-type Request struct {
+type request struct {
 	Kind       facts.Field[string]    `cel:"kind"` // client, serving, network, other
 	State      facts.Field[string]    `cel:"state"`
 	Host       facts.Field[string]    `cel:"host"` // the node that it is for
@@ -192,8 +192,8 @@ func requestFact() facts.Fact {
 	}, readRequest)
 }
 
-func readRequest(ctx context.Context, w *facts.World, s fault.Subject) (Request, error) {
-	var f Request
+func readRequest(ctx context.Context, w *facts.World, s fault.Subject) (request, error) {
+	var f request
 	cluster, err := hostedCluster(ctx, w)
 	if err != nil {
 		return f, err

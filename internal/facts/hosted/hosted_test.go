@@ -52,7 +52,7 @@ func TestMatch(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var f Token
+			var f token
 			f.match(tt.digest, tt.token, evidence.Locator{})
 			if got, err := f.Matches.Get(); got != tt.want || (err != nil) != (tt.want == "") {
 				t.Errorf("matches %v, want %q", f.Matches, tt.want)
@@ -71,13 +71,13 @@ func TestTokenNotes(t *testing.T) {
 		if expires != "" {
 			o.Content["metadata"].(map[string]any)["annotations"].(map[string]any)[noteExpires] = expires
 		}
-		var f Token
+		var f token
 		f.token(noon, o)
 		if !f.Expired.Equal(facts.Known(ended)) || !f.Fetched.Value() || f.Stage.Value() != "AsExpected" || !f.Generated.Value().Equal(noon.Add(-2*time.Hour)) {
 			t.Errorf("expires %q: %+v", expires, f)
 		}
 	}
-	var f Token
+	var f token
 	f.token(noon, object(t, "token-a", "metadata: {name: token-a}"))
 	if _, err := f.Stage.Get(); err == nil {
 		t.Error("the stage of a Secret that was not read is known")
@@ -92,7 +92,7 @@ func TestEvents(t *testing.T) {
 	}
 	mount := "reason: FailedMount\ninvolvedObject: {kind: Pod, name: ignition-server-1}\neventTime: \"2026-03-01T11:50:00.000000Z\"\n" +
 		"message: 'MountVolume.SetUp failed for volume \"ca\" : secret \"ignition-server-ca-cert\" not found'\n"
-	var f Events
+	var f events
 	for _, text := range []string{refused(`"2026-03-01T11:55:00Z"`), refused(`"2026-03-01T11:56:00Z"`), refused(`"2026-03-01T08:00:00Z"`), mount, "reason: FailedCreate\nlastTimestamp: \"2026-03-01T11:55:00Z\"\nmessage: quota\n", "{}"} {
 		f.event(noon, object(t, "e", text))
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 )
 
-// Cert is the fact hosted-ignition-cert: the certificate that the published ignition
+// cert is the fact hosted-ignition-cert: the certificate that the published ignition
 // endpoint shows, and the CA that new machines are told to trust.
-type Cert struct {
+type cert struct {
 	Endpoint  facts.Field[string]    `cel:"endpoint"` // host that machines dial
 	Names     facts.Field[[]string]  `cel:"names"`    // for which the certificate is valid
 	Covers    facts.Field[bool]      `cel:"covers"`
@@ -44,8 +44,8 @@ func certFact() facts.Fact {
 	}, readCert)
 }
 
-func readCert(ctx context.Context, w *facts.World, _ fault.Subject) (Cert, error) {
-	var f Cert
+func readCert(ctx context.Context, w *facts.World, _ fault.Subject) (cert, error) {
+	var f cert
 	cluster, err := hostedCluster(ctx, w)
 	if err != nil {
 		return f, err
@@ -79,7 +79,7 @@ func readCert(ctx context.Context, w *facts.World, _ fault.Subject) (Cert, error
 }
 
 // names holds the certificate's names against the endpoint's.
-func (f *Cert) names(leaf *x509.Certificate, serving evidence.Object, dial evidence.Item) {
+func (f *cert) names(leaf *x509.Certificate, serving evidence.Object, dial evidence.Item) {
 	names := slices.Clone(leaf.DNSNames)
 	for _, ip := range leaf.IPAddresses {
 		names = append(names, ip.String())
@@ -92,7 +92,7 @@ func (f *Cert) names(leaf *x509.Certificate, serving evidence.Object, dial evide
 	}
 }
 
-func (f *Cert) times(leaf, root *x509.Certificate, serving evidence.Object) {
+func (f *cert) times(leaf, root *x509.Certificate, serving evidence.Object) {
 	end := leaf.NotAfter
 	if root.NotAfter.Before(end) {
 		end = root.NotAfter
@@ -104,7 +104,7 @@ func (f *Cert) times(leaf, root *x509.Certificate, serving evidence.Object) {
 }
 
 // compareCAs compares the CA in every NodePool's user-data with the one that signs.
-func (f *Cert) compareCAs(list []evidence.Object, root *x509.Certificate) {
+func (f *cert) compareCAs(list []evidence.Object, root *x509.Certificate) {
 	f.OtherCA.Set(nil)
 	unread := false
 	for _, o := range list {
@@ -144,9 +144,9 @@ func certificate(o evidence.Object) *x509.Certificate {
 	return c
 }
 
-// Server is the fact hosted-ignition-server: the pods that serve payloads. Their
+// server is the fact hosted-ignition-server: the pods that serve payloads. Their
 // cache is memory: a new pod knows no token until it has built the payload again.
-type Server struct {
+type server struct {
 	Pods    facts.Field[int]       `cel:"pods"`
 	Ready   facts.Field[int]       `cel:"ready"`
 	Proxies facts.Field[int]       `cel:"proxies"`
@@ -162,8 +162,8 @@ func serverFact() facts.Fact {
 		[]evidence.Need{evidence.Objects(evidence.HostedPods, evidence.ControlPlaneNamespace)}, readServer)
 }
 
-func readServer(ctx context.Context, w *facts.World, _ fault.Subject) (Server, error) {
-	var f Server
+func readServer(ctx context.Context, w *facts.World, _ fault.Subject) (server, error) {
+	var f server
 	if _, err := requireHosted(ctx, w); err != nil {
 		return f, err
 	}

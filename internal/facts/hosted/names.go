@@ -10,8 +10,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// Names is the fact hosted-names: what commands about a subject of a hosted cluster need.
-type Names struct {
+// names is the fact hosted-names: what commands about a subject of a hosted cluster need.
+type names struct {
 	HostedCluster          facts.Field[string] `cel:"hostedCluster"`
 	HostedClusterNamespace facts.Field[string] `cel:"hostedClusterNamespace"`
 	ControlPlaneNamespace  facts.Field[string] `cel:"controlPlaneNamespace"`
@@ -23,8 +23,8 @@ func namesFact() facts.Fact {
 	return facts.Define("hosted-names", fault.Any, "the names and namespaces of a hosted cluster, for commands", inventory.Needs(), readNames)
 }
 
-func readNames(ctx context.Context, w *facts.World, s fault.Subject) (Names, error) {
-	var f Names
+func readNames(ctx context.Context, w *facts.World, s fault.Subject) (names, error) {
+	var f names
 	h, err := requireHosted(ctx, w)
 	if err != nil {
 		return f, err
@@ -52,7 +52,7 @@ func readNames(ctx context.Context, w *facts.World, s fault.Subject) (Names, err
 	return f, nil
 }
 
-func (f *Names) ofHost(ctx context.Context, w *facts.World, name string) error {
+func (f *names) ofHost(ctx context.Context, w *facts.World, name string) error {
 	h, ok, err := inventory.Find(ctx, w, name)
 	if err != nil {
 		return facts.Miss(err, &f.NodePool, &f.Machine)

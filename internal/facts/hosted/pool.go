@@ -175,8 +175,8 @@ func (f *Pool) members(o evidence.Object) {
 	}
 }
 
-// PoolMachines is the fact nodepool-machines: what there is of a NodePool.
-type PoolMachines struct {
+// poolMachines is the fact nodepool-machines: what there is of a NodePool.
+type poolMachines struct {
 	Wanted  facts.Field[int]       `cel:"wanted"`
 	Made    facts.Field[int]       `cel:"made"`   // Machines that are not being deleted
 	Joined  facts.Field[int]       `cel:"joined"` // of them with a Node
@@ -191,8 +191,8 @@ func poolMachinesFact() facts.Fact {
 	}, readPoolMachines)
 }
 
-func readPoolMachines(ctx context.Context, w *facts.World, s fault.Subject) (PoolMachines, error) {
-	var f PoolMachines
+func readPoolMachines(ctx context.Context, w *facts.World, s fault.Subject) (poolMachines, error) {
+	var f poolMachines
 	n, err := findPool(ctx, w, s)
 	if err != nil {
 		return f, err

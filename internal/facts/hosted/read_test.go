@@ -28,7 +28,7 @@ func TestNotReported(t *testing.T) {
 		"unmanaged":     {prod + "[{type: UnmanagedEtcdAvailable, status: \"True\"}]}\n", "", true},
 		"not available": {prod + "[{type: EtcdAvailable, status: \"False\", reason: QuorumLost, message: gone}]}\n", "gone", true},
 	} {
-		f := factstest.Fields[Cluster](t, factstest.World(t, agentBase, c.changes), clusterFact(), factstest.Cluster())
+		f := factstest.Fields[cluster](t, factstest.World(t, agentBase, c.changes), clusterFact(), factstest.Cluster())
 		if got, err := f.Etcd.Get(); got != c.etcd || (err == nil) != c.reported {
 			t.Errorf("%s: etcd %v", name, f.Etcd)
 		}
@@ -63,10 +63,10 @@ func TestSecretsUnread(t *testing.T) {
 		t.Error("the token is known without Secrets")
 	}
 	w = factstest.World(t, agentBase, "-- patch:namespaces/clusters/hypershift.openshift.io/hostedclusters/prod.yaml --\nstatus: {ignitionEndpoint: ignition.domain0000000001}\n")
-	if f := factstest.Fields[Token](t, w, tokenFact(), pool()); f.WrongSource.Equal(facts.Known(true)) {
+	if f := factstest.Fields[token](t, w, tokenFact(), pool()); f.WrongSource.Equal(facts.Known(true)) {
 		t.Errorf("wrong source: %v", f.WrongSource)
 	}
-	if f := factstest.Fields[Cert](t, w, certFact(), factstest.Cluster()); f.Covers.Equal(facts.Known(false)) {
+	if f := factstest.Fields[cert](t, w, certFact(), factstest.Cluster()); f.Covers.Equal(facts.Known(false)) {
 		t.Errorf("covers: %v", f.Covers)
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 )
 
-// Token is the fact nodepool-token: whether what a new machine gets as user-data is
+// token is the fact nodepool-token: whether what a new machine gets as user-data is
 // what the ignition server knows. Tokens are compared by digest.
-type Token struct {
+type token struct {
 	Config      facts.Field[string]    `cel:"config"`      // hash of the config that the NodePool gives to new machines
 	TokenThere  facts.Field[bool]      `cel:"tokenThere"`  // the token Secret of that hash exists
 	UserData    facts.Field[bool]      `cel:"userData"`    // the user-data Secret of that hash exists
@@ -50,8 +50,8 @@ func tokenFact() facts.Fact {
 	}, readToken)
 }
 
-func readToken(ctx context.Context, w *facts.World, s fault.Subject) (Token, error) {
-	var f Token
+func readToken(ctx context.Context, w *facts.World, s fault.Subject) (token, error) {
+	var f token
 	n, err := findPool(ctx, w, s)
 	if err != nil {
 		return f, err
@@ -90,7 +90,7 @@ func readToken(ctx context.Context, w *facts.World, s fault.Subject) (Token, err
 	return f, nil
 }
 
-func (f *Token) token(now time.Time, o evidence.Object) {
+func (f *token) token(now time.Time, o evidence.Object) {
 	generated, _ := time.Parse(time.RFC3339Nano, o.Annotation(noteGenerated))
 	item := o.Shows("metadata.annotations", "token generated "+o.Annotation(noteGenerated), generated)
 	f.Generated.Set(generated, item)
@@ -135,7 +135,7 @@ var notRead = &evidence.Unavailable{
 	Supply: evidence.Supply{Kind: evidence.SupplySecrets},
 }
 
-func (f *Token) pointer(ctx context.Context, w *facts.World, n inventory.NodePool, token, data evidence.Object) error {
+func (f *token) pointer(ctx context.Context, w *facts.World, n inventory.NodePool, token, data evidence.Object) error {
 	pointer, ok := evidence.Field(data.Content, "data", "value", sanitize.PointerKey).(map[string]any)
 	if !ok {
 		return facts.Miss(notRead, &f.Matches, &f.Encoding, &f.Source, &f.WrongSource, &f.WrongPool)
@@ -162,7 +162,7 @@ func (f *Token) pointer(ctx context.Context, w *facts.World, n inventory.NodePoo
 
 // match holds the digest of user-data's token against those of the token Secret. The
 // old token stays valid until the next rotation.
-func (f *Token) match(digest string, token evidence.Object, loc evidence.Locator) {
+func (f *token) match(digest string, token evidence.Object, loc evidence.Locator) {
 	current, old := evidence.String(token.Content, "data", "token"), evidence.String(token.Content, "data", "old_token")
 	state, said := "other", "not one of the token Secret"
 	switch {

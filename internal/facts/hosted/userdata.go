@@ -13,9 +13,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// UserData is the fact hosted-user-data: whether a machine that is made now would be
+// userData is the fact hosted-user-data: whether a machine that is made now would be
 // answered. Where it would, a machine that is answered with 511 brings something else.
-type UserData struct {
+type userData struct {
 	Known facts.Field[bool] `cel:"known"` // the tokens of all NodePools' user-data are ones that payloads were built for, and a server runs
 	// Started is when the youngest ready pod of the server did. Its cache is memory: it then
 	// builds the payloads again, and knows no token until it has.
@@ -31,8 +31,8 @@ func userDataFact() facts.Fact {
 	}, readUserData)
 }
 
-func readUserData(ctx context.Context, w *facts.World, s fault.Subject) (UserData, error) {
-	var f UserData
+func readUserData(ctx context.Context, w *facts.World, s fault.Subject) (userData, error) {
+	var f userData
 	if _, err := requireHosted(ctx, w); err != nil {
 		return f, err
 	}

@@ -22,8 +22,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// Pull is the pull that a host does not get done.
-type Pull struct {
+// pull is the pull that a host does not get done.
+type pull struct {
 	Cause     facts.Field[string]    `cel:"cause"`     // a pullerror.Cause, "" where none fails
 	Registry  facts.Field[string]    `cel:"registry"`  // the host at which it fails, or "its registry"
 	FirstBoot facts.Field[bool]      `cel:"firstBoot"` // it fails at the first boot, else in the daemon of a node
@@ -49,8 +49,8 @@ func needs() []evidence.Need {
 // minFailures is how many tries may fail before it counts.
 const minFailures = 3
 
-func read(ctx context.Context, w *facts.World, s fault.Subject) (Pull, error) {
-	var p Pull
+func read(ctx context.Context, w *facts.World, s fault.Subject) (pull, error) {
+	var p pull
 	node, joined, nodeErr := inventory.Joined(ctx, w, s.Name)
 	if _, unavailable := evidence.AsUnavailable(nodeErr); nodeErr != nil && !unavailable {
 		return p, nodeErr
@@ -74,16 +74,16 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (Pull, error) {
 	}
 	if p.Cause.Value() == "" && nodeErr != nil { // its daemon may fail
 		if boot.OnDisk.Value() {
-			return Pull{}, facts.NotApplicable("the first boot of %s is over by its disk; what its daemon pulls since then only the Node tells", s.Name)
+			return pull{}, facts.NotApplicable("the first boot of %s is over by its disk; what its daemon pulls since then only the Node tells", s.Name)
 		}
-		return Pull{}, nodeErr
+		return pull{}, nodeErr
 	}
 	return p, nil
 }
 
 // daemon reads what the daemon of a node reports. done is false where its first boot may
 // have more to say.
-func (p *Pull) daemon(ctx context.Context, w *facts.World, node evidence.Object) (done bool, err error) {
+func (p *pull) daemon(ctx context.Context, w *facts.World, node evidence.Object) (done bool, err error) {
 	state, reason, shown := pools.Complaint(node)
 	switch state {
 	case "Degraded":
@@ -112,7 +112,7 @@ func (p *Pull) daemon(ctx context.Context, w *facts.World, node evidence.Object)
 }
 
 // boot reads how the first boot fails.
-func (p *Pull) boot(boot firstboot.FirstBoot) error {
+func (p *pull) boot(boot firstboot.FirstBoot) error {
 	failures, err := boot.Failures.Get()
 	if err != nil {
 		return facts.Miss(err, &p.Cause, &p.Registry, &p.FirstBoot, &p.Error, &p.Said, &p.Since)
@@ -127,7 +127,7 @@ func (p *Pull) boot(boot firstboot.FirstBoot) error {
 	return nil
 }
 
-func (p *Pull) set(e pullerror.Error, text string, since time.Time, shown ...evidence.Item) {
+func (p *pull) set(e pullerror.Error, text string, since time.Time, shown ...evidence.Item) {
 	registry := e.Host
 	if registry == "" || evidence.Obfuscated(registry) {
 		registry = "its registry"

@@ -46,7 +46,7 @@ func TestPull(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := factstest.Fields[Pull](t, factstest.World(t, factstest.Metal, tt.changes), fact, factstest.Host(tt.host))
+			p := factstest.Fields[pull](t, factstest.World(t, factstest.Metal, tt.changes), fact, factstest.Host(tt.host))
 			for _, f := range []struct{ name, want, got string }{
 				{"cause", facts.Known(tt.cause).String(), p.Cause.String()}, {"registry", tt.registry, p.Registry.String()},
 				{"firstBoot", facts.Known(tt.firstBoot).String(), p.FirstBoot.String()},

@@ -25,8 +25,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
-// Log selects the logs of openshift-install.
-var Log = evidence.TextQuery{Kind: evidence.Installer}
+// log selects the logs of openshift-install.
+var log = evidence.TextQuery{Kind: evidence.Installer}
 
 // Install is the fact install-log.
 type Install struct {
@@ -61,7 +61,7 @@ type install struct {
 func Facts() []facts.Fact { return []facts.Fact{fact, bootstrapFact} }
 
 var fact = facts.Define("install-log", fault.Cluster, "how far openshift-install came, and how it ended",
-	[]evidence.Need{evidence.Texts(Log), evidence.Objects(evidence.ClusterVersions, "")}, read)
+	[]evidence.Need{evidence.Texts(log), evidence.Objects(evidence.ClusterVersions, "")}, read)
 
 // The lines that matter. Since 4.10 the error that ends a run may be of level error,
 // with the exit code behind it (cmd/openshift-install/create.go runTargetCmd). Each run begins with its version, at level debug, which the
@@ -113,7 +113,7 @@ func read(ctx context.Context, w *facts.World, _ fault.Subject) (Install, error)
 	if err != nil {
 		return Install{}, err
 	}
-	if err := w.Gap(ctx, Log, nil); err != nil { // the last run and its last line count
+	if err := w.Gap(ctx, log, nil); err != nil { // the last run and its last line count
 		return Install{}, err
 	}
 	run := lastRun(list)
@@ -121,7 +121,7 @@ func read(ctx context.Context, w *facts.World, _ fault.Subject) (Install, error)
 		return Install{}, facts.NotApplicable("no run of openshift-install in the log works on a cluster")
 	}
 	if apis := addresses(list); len(apis) > 1 {
-		return Install{}, &evidence.Unavailable{Need: evidence.Texts(Log), Why: evidence.Damaged,
+		return Install{}, &evidence.Unavailable{Need: evidence.Texts(log), Why: evidence.Damaged,
 			Detail: "the logs are of several clusters: " + strings.Join(apis, ", "), Supply: evidence.Supply{Kind: evidence.SupplyOneInstall}}
 	}
 	in := readRun(run)
@@ -196,7 +196,7 @@ type line struct {
 func lines(ctx context.Context, w *facts.World) ([]line, error) {
 	var list []line
 	for _, id := range messages {
-		found, err := w.Matches(ctx, Log, id)
+		found, err := w.Matches(ctx, log, id)
 		if err != nil {
 			return nil, err
 		}

@@ -28,9 +28,9 @@ import (
 // (kubernetes/kubernetes:pkg/kubelet/kubelet.go, nodeLeaseRenewIntervalFraction).
 const leaseNamespace = "kube-node-lease"
 
-// StaleAfter is how far a lease may lag behind the newest. The controller manager
+// staleAfter is how far a lease may lag behind the newest. The controller manager
 // gives up a node after 40 to 50 s; two minutes leave room for a slow API.
-const StaleAfter = 2 * time.Minute
+const staleAfter = 2 * time.Minute
 
 // Node is the fact host-node.
 type Node struct {
@@ -208,7 +208,7 @@ func (n *Node) lease(ctx context.Context, w *facts.World, name string) error {
 	}
 	n.LeaseFound.Set(ok, shown)
 	n.LeaseRenewed.Set(renewed, shown)
-	n.LeaseStale.Set(behind > StaleAfter, shown)
+	n.LeaseStale.Set(behind > staleAfter, shown)
 	n.LeaseBehind.Set("", shown)
 	if ok {
 		n.LeaseBehind.Set(fault.Span(behind))
@@ -237,5 +237,5 @@ func Newest(leases []evidence.Object, name string) (own evidence.Object, newest 
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
-	return []facts.Fact{NodeFact(), IdentityFact(), SilenceFact(), ReportedFact()}
+	return []facts.Fact{NodeFact(), IdentityFact(), SilenceFact(), reportedFact()}
 }

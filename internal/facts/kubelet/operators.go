@@ -12,8 +12,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// Reported is what the operators of etcd and the API server report of a host.
-type Reported struct {
+// reported is what the operators of etcd and the API server report of a host.
+type reported struct {
 	Operators facts.Field[[]string]  `cel:"operators"` // that name it, by their ClusterOperators
 	Names     facts.Field[string]    `cel:"names"`     // of these operators, joined
 	Exists    facts.Field[bool]      `cel:"exists"`    // it is a Node
@@ -22,14 +22,14 @@ type Reported struct {
 	Since     facts.Field[time.Time] `cel:"since"` // of that report
 }
 
-// ReportedFact is the fact host-reported.
-func ReportedFact() facts.Fact {
+// reportedFact is the fact host-reported.
+func reportedFact() facts.Fact {
 	return facts.Define("host-reported", fault.Host, "what the operators of etcd and the API server report of the host's Node", inventory.Needs(), readReported)
 }
 
-func readReported(ctx context.Context, w *facts.World, s fault.Subject) (Reported, error) {
+func readReported(ctx context.Context, w *facts.World, s fault.Subject) (reported, error) {
 	w.Concerns(func(evidence.Text) bool { return false }) // consoles place hosts on the roll only
-	var r Reported
+	var r reported
 	h, ok, err := inventory.Find(ctx, w, s.Name)
 	if err != nil {
 		return r, err
@@ -68,7 +68,7 @@ func readReported(ctx context.Context, w *facts.World, s fault.Subject) (Reporte
 }
 
 // words reads the reports. They are older than the Node: one that is Ready refutes them.
-func (r *Reported) words(h inventory.Host) {
+func (r *reported) words(h inventory.Host) {
 	r.Operators.Set(h.Operators())
 	r.Names.Set(strings.Join(h.Operators(), " and "))
 	ready, shown := false, evidence.Item{}

@@ -19,8 +19,8 @@ import (
 // Namespace is where the machine config operator and its operands run.
 const Namespace = "openshift-machine-config-operator"
 
-// Logs selects the machine config servers' logs.
-var Logs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: Namespace, Container: "machine-config-server"}
+// logs selects the machine config servers' logs.
+var logs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: Namespace, Container: "machine-config-server"}
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {

@@ -13,10 +13,10 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
-// HostRequests is what a host that has not joined asked the machine config servers
+// hostRequests is what a host that has not joined asked the machine config servers
 // for, identified by its address. Behind a load balancer the servers see its address
 // instead, and then this says nothing of the host.
-type HostRequests struct {
+type hostRequests struct {
 	Joined   facts.Field[bool]      `cel:"joined"`
 	Total    facts.Field[int64]     `cel:"total"`    // requests of Ignition from the host's addresses
 	Failures facts.Field[int64]     `cel:"failures"` // of the last row, up to the end of the logs
@@ -28,10 +28,10 @@ type HostRequests struct {
 }
 
 var hostRequestsFact = facts.Define("host-mcs-requests", fault.Host, "what a host that has not joined asked the machine config servers for, identified by its address",
-	append(inventory.Needs(), evidence.Texts(Logs)), readHostRequests)
+	append(inventory.Needs(), evidence.Texts(logs)), readHostRequests)
 
-func readHostRequests(ctx context.Context, w *facts.World, s fault.Subject) (HostRequests, error) {
-	var f HostRequests
+func readHostRequests(ctx context.Context, w *facts.World, s fault.Subject) (hostRequests, error) {
+	var f hostRequests
 	roll, err := inventory.Read(ctx, w)
 	if err != nil {
 		return f, err
@@ -112,7 +112,7 @@ func addressesOf(ctx context.Context, w *facts.World, h inventory.Host) ([]strin
 }
 
 // setFailures sets the last series of failed requests of the host.
-func (f *HostRequests) setFailures(mine []request) {
+func (f *hostRequests) setFailures(mine []request) {
 	if len(mine) == 0 {
 		return
 	}

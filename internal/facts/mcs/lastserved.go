@@ -13,7 +13,7 @@ import (
 func LastServed(ctx context.Context, w *facts.World, pool string) (evidence.Line, bool, error) {
 	all, err := requests(ctx, w)
 	if err == nil {
-		err = w.Gap(ctx, Logs, nil)
+		err = w.Gap(ctx, logs, nil)
 	}
 	var last evidence.Line
 	found := false

@@ -97,7 +97,7 @@ func (r request) ignition() bool {
 // request before them (the log was cut) are left out.
 func requests(ctx context.Context, w *facts.World) ([]request, error) {
 	return facts.Memo(ctx, w, "mcs.requests", func(ctx context.Context, w *facts.World) ([]request, error) {
-		lines, err := linesOf(ctx, w, Logs, sigRequest, sigError, sigConvert, sigVersion)
+		lines, err := linesOf(ctx, w, logs, sigRequest, sigError, sigConvert, sigVersion)
 		if err != nil {
 			return nil, err
 		}

@@ -34,7 +34,7 @@ type Requests struct {
 }
 
 var requestsFact = facts.Define("mcs-requests", fault.Pool, "what hosts asked the machine config servers for, and how it ended",
-	[]evidence.Need{evidence.Texts(Logs), evidence.Objects(evidence.Pods, Namespace)}, readRequests)
+	[]evidence.Need{evidence.Texts(logs), evidence.Objects(evidence.Pods, Namespace)}, readRequests)
 
 func readRequests(ctx context.Context, w *facts.World, s fault.Subject) (Requests, error) {
 	r, err := PoolRequests(ctx, w, s.Name)

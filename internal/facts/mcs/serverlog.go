@@ -10,9 +10,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// ServerLog is what the machine config servers say of themselves and of
+// serverLog is what the machine config servers say of themselves and of
 // requests that belong to no pool of the cluster.
-type ServerLog struct {
+type serverLog struct {
 	UnknownPools     facts.Field[[]string]  `cel:"unknownPools"`     // pools that Ignition asked for and that do not exist, up to the end
 	UnknownRequests  facts.Field[int64]     `cel:"unknownRequests"`  // requests for them
 	UnknownAddresses facts.Field[[]string]  `cel:"unknownAddresses"` // of the clients
@@ -26,17 +26,17 @@ type ServerLog struct {
 }
 
 var serverLogFact = facts.Define("mcs-log", fault.Cluster, "what the machine config servers log about themselves and about unknown pools",
-	[]evidence.Need{evidence.Texts(Logs)}, readServerLog)
+	[]evidence.Need{evidence.Texts(logs)}, readServerLog)
 
-func readServerLog(ctx context.Context, w *facts.World, _ fault.Subject) (ServerLog, error) {
-	var s ServerLog
+func readServerLog(ctx context.Context, w *facts.World, _ fault.Subject) (serverLog, error) {
+	var s serverLog
 	all, err := requests(ctx, w)
 	if err != nil {
 		return s, err
 	}
 	s.unknownPools(lastUnknown(all))
 	s.withoutControllerConfig(all)
-	lines, err := linesOf(ctx, w, Logs, sigCacheSync, sigCert, sigExit, sigRejected, sigLaunch)
+	lines, err := linesOf(ctx, w, logs, sigCacheSync, sigCert, sigExit, sigRejected, sigLaunch)
 	if err != nil {
 		return s, err
 	}
@@ -45,7 +45,7 @@ func readServerLog(ctx context.Context, w *facts.World, _ fault.Subject) (Server
 	return s, nil
 }
 
-func (s *ServerLog) unknownPools(list []request) {
+func (s *serverLog) unknownPools(list []request) {
 	var pools, addresses []string
 	for _, q := range list {
 		if !slices.Contains(pools, q.pool) {
@@ -71,7 +71,7 @@ func (s *ServerLog) unknownPools(list []request) {
 
 // withoutControllerConfig counts the last row of requests that failed for want
 // of a ControllerConfig. Any request that got further ends it.
-func (s *ServerLog) withoutControllerConfig(all []request) {
+func (s *serverLog) withoutControllerConfig(all []request) {
 	var row []request
 	for _, q := range all {
 		switch {
@@ -117,7 +117,7 @@ func lastUnknown(all []request) []request {
 }
 
 // self reads what the servers say of their own state; a later start clears it.
-func (s *ServerLog) self(lines []hit) {
+func (s *serverLog) self(lines []hit) {
 	var last []hit // of each text
 	rejected := int64(0)
 	for i, l := range lines {

@@ -15,10 +15,10 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// Workload is whether the machine config servers run: a DaemonSet on the
+// workload is whether the machine config servers run: a DaemonSet on the
 // masters. It has no probes, so Ready only says that the process is alive
 // (openshift/machine-config-operator:manifests/machineconfigserver/daemonset.yaml).
-type Workload struct {
+type workload struct {
 	Exists       facts.Field[bool]      `cel:"exists"`       // the DaemonSet
 	Desired      facts.Field[int64]     `cel:"desired"`      // servers that are to run
 	Ready        facts.Field[int64]     `cel:"ready"`        // servers that do
@@ -38,8 +38,8 @@ var workloadFact = facts.Define("mcs-workload", fault.Cluster, "whether the mach
 
 const serverName = "machine-config-server"
 
-func readWorkload(ctx context.Context, w *facts.World, _ fault.Subject) (Workload, error) {
-	var l Workload
+func readWorkload(ctx context.Context, w *facts.World, _ fault.Subject) (workload, error) {
+	var l workload
 	for _, part := range []struct {
 		read   func(context.Context, *facts.World) error
 		fields []facts.Setter
@@ -57,7 +57,7 @@ func readWorkload(ctx context.Context, w *facts.World, _ fault.Subject) (Workloa
 	return l, nil
 }
 
-func (l *Workload) daemonSet(ctx context.Context, w *facts.World) error {
+func (l *workload) daemonSet(ctx context.Context, w *facts.World) error {
 	o, ok, err := w.Get(ctx, evidence.DaemonSets, Namespace, serverName)
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func (l *Workload) daemonSet(ctx context.Context, w *facts.World) error {
 
 // pods finds masters that are Ready and on which no server runs. A master that is
 // not Ready has another trouble.
-func (l *Workload) pods(ctx context.Context, w *facts.World) error {
+func (l *workload) pods(ctx context.Context, w *facts.World) error {
 	pods, err := w.List(ctx, evidence.Pods, Namespace)
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ var notFound = regexp.MustCompile(`(?i)secret "([^"]+)" not found`)
 
 // events looks for mount failures of the servers' pods. An old one counts only
 // while a server does not run: events outlive their cause.
-func (l *Workload) events(ctx context.Context, w *facts.World) error {
+func (l *workload) events(ctx context.Context, w *facts.World) error {
 	list, err := w.List(ctx, evidence.Events, Namespace)
 	if err != nil {
 		return err
@@ -192,7 +192,7 @@ func (l *Workload) events(ctx context.Context, w *facts.World) error {
 	return nil
 }
 
-func (l *Workload) secrets(ctx context.Context, w *facts.World) error {
+func (l *workload) secrets(ctx context.Context, w *facts.World) error {
 	for _, s := range []struct {
 		name   string
 		exists *facts.Field[bool]

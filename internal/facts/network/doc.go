@@ -28,7 +28,7 @@ import (
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
-	return []facts.Fact{VIPsFact(), OperatorFact(), HostFact(), IdentityFact(), InfraFact(), HoldersFact()}
+	return []facts.Fact{VIPsFact(), OperatorFact(), HostFact(), identityFact(), InfraFact(), HoldersFact()}
 }
 
 // The signatures of this package.

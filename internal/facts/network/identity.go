@@ -26,8 +26,8 @@ const (
 
 var kubeletJournal = evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"}
 
-// Identity is the fact node-identity.
-type Identity struct {
+// identity is the fact node-identity.
+type identity struct {
 	Running      facts.Field[int]       `cel:"running"`
 	NotRunningOn facts.Field[[]string]  `cel:"notRunningOn"` // control-plane nodes that are Ready
 	Since        facts.Field[time.Time] `cel:"since"`
@@ -36,15 +36,15 @@ type Identity struct {
 	WebhookLast  facts.Field[time.Time] `cel:"webhookLast"`
 }
 
-// IdentityFact is the fact node-identity.
-func IdentityFact() facts.Fact {
+// identityFact is the fact node-identity.
+func identityFact() facts.Fact {
 	return facts.Define("node-identity", fault.Cluster, "whether approver and webhook of the network's node identities run on every control-plane host",
 		[]evidence.Need{evidence.Objects(evidence.NetworkConfigs, ""), evidence.Objects(evidence.Pods, identityNamespace),
 			evidence.Objects(evidence.Nodes, ""), evidence.Texts(kubeletJournal)}, readIdentity)
 }
 
-func readIdentity(ctx context.Context, w *facts.World, _ fault.Subject) (Identity, error) {
-	var f Identity
+func readIdentity(ctx context.Context, w *facts.World, _ fault.Subject) (identity, error) {
+	var f identity
 	if err := pluginOVN(ctx, w); err != nil {
 		return f, err
 	}
@@ -82,7 +82,7 @@ func readIdentity(ctx context.Context, w *facts.World, _ fault.Subject) (Identit
 
 // webhook counts the kubelets' lines about the webhook that failed. When it failed last is
 // known only where no journal breaks off.
-func (f *Identity) webhook(ctx context.Context, w *facts.World) error {
+func (f *identity) webhook(ctx context.Context, w *facts.World) error {
 	lines, err := w.Matches(ctx, kubeletJournal, sigWebhook)
 	if err != nil || len(lines) == 0 {
 		return err
@@ -105,7 +105,7 @@ func (f *Identity) webhook(ctx context.Context, w *facts.World) error {
 
 // node looks for the pod on a control-plane node that is Ready, and reports whether it
 // is ready there.
-func (f *Identity) node(n evidence.Object, pods []evidence.Object) (bool, error) {
+func (f *identity) node(n evidence.Object, pods []evidence.Object) (bool, error) {
 	node, err := evidence.Decode[corev1.Node](n)
 	if err != nil {
 		return false, err

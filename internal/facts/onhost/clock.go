@@ -11,8 +11,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
-// Clock is the fact host-clock.
-type Clock struct {
+// clock is the fact host-clock.
+type clock struct {
 	Synchronised facts.Field[bool]   `cel:"synchronised"`
 	Reference    facts.Field[string] `cel:"reference"`    // whom it follows
 	OffsetMillis facts.Field[int64]  `cel:"offsetMillis"` // how far it is off, by chrony's reckoning, without sign
@@ -27,8 +27,8 @@ type Clock struct {
 var clockFact = facts.Define("host-clock", fault.Host, "what chrony says of the machine's clock, and how far its hardware clock is from it",
 	needs(evidence.HostClocks), readClock)
 
-func readClock(ctx context.Context, w *facts.World, s fault.Subject) (Clock, error) {
-	var f Clock
+func readClock(ctx context.Context, w *facts.World, s fault.Subject) (clock, error) {
+	var f clock
 	c, loc, err := readPart[onhost.Clock](ctx, w, evidence.HostClocks, s)
 	if err != nil {
 		return f, err
@@ -45,7 +45,7 @@ func readClock(ctx context.Context, w *facts.World, s fault.Subject) (Clock, err
 	return f, nil
 }
 
-func (f *Clock) sources(c onhost.Clock, loc evidence.Locator) {
+func (f *clock) sources(c onhost.Clock, loc evidence.Locator) {
 	if c.SourcesError != "" {
 		unread(evidence.HostClocks, "chronyc sources", c.SourcesError, &f.Sources, &f.Reachable)
 		return
@@ -61,7 +61,7 @@ func (f *Clock) sources(c onhost.Clock, loc evidence.Locator) {
 	f.Reachable.Set(reachable, item)
 }
 
-func (f *Clock) hardware(c onhost.Clock, loc evidence.Locator) {
+func (f *clock) hardware(c onhost.Clock, loc evidence.Locator) {
 	const path = "/sys/class/rtc/rtc0/since_epoch"
 	if c.RTC.IsZero() {
 		none := shows(loc, path, "no hardware clock was read", c.At)

@@ -11,8 +11,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
-// Config is the fact host-config-files.
-type Config struct {
+// config is the fact host-config-files.
+type config struct {
 	Open         facts.Field[bool]      `cel:"open"`      // the first boot's unit still has its input
 	OpenSince    facts.Field[time.Time] `cel:"openSince"` // when Ignition wrote it
 	Finished     facts.Field[bool]      `cel:"finished"`  // the first boot's unit put its input aside
@@ -31,8 +31,8 @@ type Config struct {
 var configFact = facts.Define("host-config-files", fault.Host, "what Ignition and the machine-config-daemon left on the machine's disk, and the image that it booted",
 	needs(evidence.HostConfigs), readConfig)
 
-func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (Config, error) {
-	var f Config
+func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (config, error) {
+	var f config
 	c, loc, err := readPart[onhost.Config](ctx, w, evidence.HostConfigs, s)
 	if err != nil {
 		return f, err
@@ -66,7 +66,7 @@ func file(loc evidence.Locator, x onhost.File, there *facts.Field[bool], since *
 }
 
 // configs sets what the files of the machine-config-daemon say.
-func (f *Config) configs(c *onhost.Config, loc evidence.Locator) {
+func (f *config) configs(c *onhost.Config, loc evidence.Locator) {
 	damaged := ""
 	for _, m := range []struct {
 		onhost.MachineConfig
@@ -104,7 +104,7 @@ func (f *Config) configs(c *onhost.Config, loc evidence.Locator) {
 }
 
 // image sets which image the machine booted.
-func (f *Config) image(c *onhost.Config, loc evidence.Locator) {
+func (f *config) image(c *onhost.Config, loc evidence.Locator) {
 	if c.Booted == "" {
 		_ = facts.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.HostConfigs, ""), Why: evidence.NotCollected, Detail: c.BootedProblem}, &f.Booted, &f.BootedOther)
 		return

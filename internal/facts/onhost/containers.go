@@ -12,8 +12,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
-// Containers is the fact host-containers.
-type Containers struct {
+// containers is the fact host-containers.
+type containers struct {
 	RuntimeSilent facts.Field[bool]      `cel:"runtimeSilent"` // the container runtime does not answer
 	Infra         facts.Field[[]string]  `cel:"infra"`         // containers of the on-prem static pods that do not run
 	InfraSince    facts.Field[time.Time] `cel:"infraSince"`
@@ -30,8 +30,8 @@ var containersFact = facts.Define("host-containers", fault.Host, "the static pod
 // openshift-vsphere-infra and so on (openshift/machine-config-operator:manifests/on-prem).
 const infraSuffix = "-infra"
 
-func readContainers(ctx context.Context, w *facts.World, s fault.Subject) (Containers, error) {
-	var f Containers
+func readContainers(ctx context.Context, w *facts.World, s fault.Subject) (containers, error) {
+	var f containers
 	c, loc, err := readPart[onhost.Containers](ctx, w, evidence.HostContainers, s)
 	if err != nil {
 		return f, err

@@ -12,8 +12,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
-// Disks is the fact host-disks.
-type Disks struct {
+// disks is the fact host-disks.
+type disks struct {
 	Full       facts.Field[[]string] `cel:"full"` // file systems below the kubelet's thresholds of eviction
 	FullWords  facts.Field[string]   `cel:"fullWords"`
 	ReadOnly   facts.Field[[]string] `cel:"readOnly"` // file systems that a node writes to and that are read-only
@@ -44,8 +44,8 @@ var evicted = []string{"/var/lib/kubelet", containersPath}
 // writable are what a node cannot do without.
 var writable = []string{"/etc", "/var", "/var/lib/kubelet", containersPath, "/var/lib/etcd", "/var/log"}
 
-func readDisks(ctx context.Context, w *facts.World, s fault.Subject) (Disks, error) {
-	var f Disks
+func readDisks(ctx context.Context, w *facts.World, s fault.Subject) (disks, error) {
+	var f disks
 	d, loc, err := readPart[onhost.Disks](ctx, w, evidence.HostDisks, s)
 	if err != nil {
 		return f, err
@@ -101,7 +101,7 @@ func readDisks(ctx context.Context, w *facts.World, s fault.Subject) (Disks, err
 	return f, nil
 }
 
-func (f *Disks) etcd(x onhost.FileSystem, loc evidence.Locator) {
+func (f *disks) etcd(x onhost.FileSystem, loc evidence.Locator) {
 	known := x.Known && !x.Virtual
 	said := fmt.Sprintf("/var/lib/etcd is on %s %s, rotational: %v", x.Device, x.Model, x.Rotational)
 	if !known {

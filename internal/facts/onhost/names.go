@@ -11,8 +11,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
-// Names is the fact host-names.
-type Names struct {
+// names is the fact host-names.
+type names struct {
 	Asked   facts.Field[int64]    `cel:"asked"`
 	Failed  facts.Field[[]string] `cel:"failed"`
 	First   facts.Field[string]   `cel:"first"` // the first that failed
@@ -23,8 +23,8 @@ type Names struct {
 
 var namesFact = facts.Define("host-names", fault.Host, "whether the machine itself resolves the names that its kubelet needs", needs(evidence.HostResolutions), readNames)
 
-func readNames(ctx context.Context, w *facts.World, s fault.Subject) (Names, error) {
-	var f Names
+func readNames(ctx context.Context, w *facts.World, s fault.Subject) (names, error) {
+	var f names
 	r, loc, err := readPart[onhost.Resolutions](ctx, w, evidence.HostResolutions, s)
 	if err != nil {
 		return f, err

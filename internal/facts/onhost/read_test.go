@@ -41,7 +41,7 @@ func TestUnread(t *testing.T) {
 // TestConfigUnread: files of the machine-config-daemon that could not be read.
 func TestConfigUnread(t *testing.T) {
 	w := factstest.World(t, factstest.Metal, "-- patch:"+parts+"hostconfigs/m1.yaml --\nencapsulated: {error: denied}\ncurrent: {error: denied}\nbooted: \"\"\n")
-	f := factstest.Fields[Config](t, w, configFact, factstest.Host("m1"))
+	f := factstest.Fields[config](t, w, configFact, factstest.Host("m1"))
 	for name, got := range map[string]facts.Field[bool]{"open": f.Open, "bootedOther": f.BootedOther} {
 		if _, err := got.Get(); err == nil {
 			t.Errorf("%s is %v", name, got)
@@ -59,7 +59,7 @@ func TestConfigUnread(t *testing.T) {
 // manifest that is none is known anyway.
 func TestContainersUnread(t *testing.T) {
 	w := factstest.World(t, factstest.Metal, "-- patch:"+parts+"hostcontainers/m1.yaml --\nruntimeError: no socket\nmanifests: [{path: /etc/kubernetes/manifests/a.yaml, exists: true, problem: no pod}]\n")
-	f := factstest.Fields[Containers](t, w, containersFact, factstest.Host("m1"))
+	f := factstest.Fields[containers](t, w, containersFact, factstest.Host("m1"))
 	if _, err := f.Control.Get(); err == nil || !f.RuntimeSilent.Equal(facts.Known(true)) || len(f.Broken.Value()) != 1 {
 		t.Errorf("control %v, silent %v, broken %v", f.Control, f.RuntimeSilent, f.Broken)
 	}
@@ -68,7 +68,7 @@ func TestContainersUnread(t *testing.T) {
 // TestClockUnread: sources that were not read are not none.
 func TestClockUnread(t *testing.T) {
 	w := factstest.World(t, factstest.Metal, "-- patch:"+parts+"hostclocks/m1.yaml --\nsourcesError: timed out\nrtc: null\n")
-	f := factstest.Fields[Clock](t, w, clockFact, factstest.Host("m1"))
+	f := factstest.Fields[clock](t, w, clockFact, factstest.Host("m1"))
 	if _, err := f.Reachable.Get(); err == nil || !f.Synchronised.Equal(facts.Known(true)) || !f.RTCKnown.Equal(facts.Known(false)) {
 		t.Errorf("reachable %v, synchronised %v, hardware clock %v", f.Reachable, f.Synchronised, f.RTCKnown)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
-// Units is the fact host-units.
-type Units struct {
+// units is the fact host-units.
+type units struct {
 	KubeletRuns  facts.Field[bool]      `cel:"kubeletRuns"`
 	Kubelet      facts.Field[string]    `cel:"kubelet"` // its state in systemd's words
 	KubeletSince facts.Field[time.Time] `cel:"kubeletSince"`
@@ -52,8 +52,8 @@ var before = []string{
 // requires kubelet-dependencies.target, and that one these. The others it only wants.
 var required = []string{"nodeip-configuration.service", "ovs-configuration.service"}
 
-func readUnits(ctx context.Context, w *facts.World, s fault.Subject) (Units, error) {
-	var f Units
+func readUnits(ctx context.Context, w *facts.World, s fault.Subject) (units, error) {
+	var f units
 	v, loc, err := readPart[onhost.Units](ctx, w, evidence.HostUnits, s)
 	if err != nil {
 		return f, err
@@ -106,7 +106,7 @@ func (l unitList) unit(name string) (onhost.Unit, evidence.Item) {
 }
 
 // before sets which units keep the kubelet from starting.
-func (f *Units) before(l unitList) {
+func (f *units) before(l unitList) {
 	var failed, running []string
 	var since time.Time
 	for _, name := range before {

@@ -14,8 +14,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 )
 
-// Config is a pointer config, as far as it is kept.
-type Config struct {
+// config is a pointer config, as far as it is kept.
+type config struct {
 	Host        string // from where the config is fetched, without port
 	Pool        string // the last part of its path, "" where it is not of a machine config server
 	Authorities []*x509.Certificate
@@ -44,9 +44,9 @@ type link struct {
 
 var poolPath = regexp.MustCompile(`^/config/([^/]+)$`)
 
-// Parse reads the userData of a sanitized Secret.
-func Parse(userData string) (Config, error) {
-	var c Config
+// parse reads the userData of a sanitized Secret.
+func parse(userData string) (config, error) {
+	var c config
 	raw, err := base64.StdEncoding.DecodeString(userData)
 	if err != nil {
 		return c, fmt.Errorf("decode userData: %w", err)

@@ -14,4 +14,4 @@ package pointers
 import "github.com/rollcall-project/rollcall/internal/kernel/facts"
 
 // Facts lists the facts of this package.
-func Facts() []facts.Fact { return []facts.Fact{Fact()} }
+func Facts() []facts.Fact { return []facts.Fact{fact()} }

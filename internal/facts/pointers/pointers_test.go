@@ -149,7 +149,7 @@ func TestUserDataOf(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"ignition":{"config":{"merge":[{"source":"https://[::1]:22623/config/worker"}]},"security":{"tls":{"certificateAuthorities":[{"source":"data:,QQ=="}]}}}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		c, err := Parse(base64.StdEncoding.EncodeToString(raw))
+		c, err := parse(base64.StdEncoding.EncodeToString(raw))
 		if err == nil && len(c.Names) != len(c.Authorities) {
 			t.Error("authorities without names")
 		}

@@ -15,11 +15,11 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 )
 
-// Pool is the fact pool-pointers: the pointer configs in Secrets for hosts of one
+// pool is the fact pool-pointers: the pointer configs in Secrets for hosts of one
 // pool. The operator makes and renews <pool>-user-data-managed; <pool>-user-data is
 // made by the installer and not updated afterwards
 // (openshift/machine-config-operator:manifests/userdata_secret.yaml, pkg/operator/sync.go).
-type Pool struct {
+type pool struct {
 	Secrets   facts.Field[[]string] `cel:"secrets"`   // that are there
 	Unread    facts.Field[[]string] `cel:"unread"`    // those of them whose contents were not read
 	Used      facts.Field[[]string] `cel:"used"`      // those that a MachineSet gives to its hosts
@@ -37,7 +37,7 @@ type Pool struct {
 
 // pointers is a Pool while its Secrets are compared.
 type pointers struct {
-	Pool
+	pool
 	secrets, unread, used, missing, outdated, uncovered []string
 	address, authority                                  string
 	inUse                                               bool
@@ -53,8 +53,8 @@ type secretUser struct {
 	hosts      bool // it has some
 }
 
-// Fact is the fact pool-pointers.
-func Fact() facts.Fact {
+// fact is the fact pool-pointers.
+func fact() facts.Fact {
 	return facts.Define("pool-pointers", fault.Pool, "the pointer configs in Secrets: their address and authority against the machine config server's certificate",
 		append(certs.ServingNeeds(), evidence.Objects(evidence.Secrets, inventory.MachineAPI), evidence.Objects(evidence.MachineSets, inventory.MachineAPI)), read)
 }
@@ -64,19 +64,19 @@ const (
 	managed = "-user-data-managed"
 )
 
-func read(ctx context.Context, w *facts.World, s fault.Subject) (Pool, error) {
+func read(ctx context.Context, w *facts.World, s fault.Subject) (pool, error) {
 	f := pointers{givers: make(map[string][]secretUser)}
 	secrets, err := w.List(ctx, evidence.Secrets, inventory.MachineAPI)
 	if err != nil {
-		return Pool{}, err
+		return pool{}, err
 	}
 	setsErr := f.machineSets(ctx, w, s.Name)
 	if _, ok := evidence.AsUnavailable(setsErr); setsErr != nil && !ok {
-		return Pool{}, setsErr
+		return pool{}, setsErr
 	}
 	serving, servingErr := certs.ReadServing(ctx, w)
 	if _, ok := evidence.AsUnavailable(servingErr); servingErr != nil && !ok {
-		return Pool{}, servingErr
+		return pool{}, servingErr
 	}
 	var dark error // why the contents of one were not compared
 	for _, name := range append([]string{s.Name + plain, s.Name + managed}, f.used...) {
@@ -95,15 +95,15 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (Pool, error) {
 		}
 	}
 	if len(f.secrets)+len(f.missing) == 0 {
-		return Pool{}, facts.NotApplicable("no pointer config of pool %s is kept in the cluster", s.Name)
+		return pool{}, facts.NotApplicable("no pointer config of pool %s is kept in the cluster", s.Name)
 	}
 	return f.fields(setsErr, dark), nil
 }
 
 // fields returns what was found. What a pointer that was not compared leaves open is
 // unknown: what the others show is shown anyway.
-func (f *pointers) fields(setsErr, dark error) Pool {
-	p := f.Pool
+func (f *pointers) fields(setsErr, dark error) pool {
+	p := f.pool
 	p.Secrets.Set(f.secrets)
 	p.Unread.Set(f.unread)
 	p.Used.Set(f.used)
@@ -212,7 +212,7 @@ func (f *pointers) compare(o evidence.Object, used bool, serving certs.Serving, 
 		f.unread = append(f.unread, o.Name)
 		return unread(o.Name)
 	}
-	c, err := Parse(text)
+	c, err := parse(text)
 	if err != nil {
 		return &evidence.Unavailable{Need: evidence.Objects(evidence.Secrets, inventory.MachineAPI), Why: evidence.Damaged, Detail: o.Name + ": " + err.Error()}
 	}

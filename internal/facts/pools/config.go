@@ -12,8 +12,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
 )
 
-// Config is what a Node says of its machine config.
-type Config struct {
+// config is what a Node says of its machine config.
+type config struct {
 	Annotated      facts.Field[bool]      `cel:"annotated"` // the daemon has ever written to the Node
 	Current        facts.Field[string]    `cel:"current"`
 	Desired        facts.Field[string]    `cel:"desired"`
@@ -35,8 +35,8 @@ type Config struct {
 var configFact = facts.Define("host-config", fault.Host, "what the Node says of its machine config",
 	append(inventory.Needs(), evidence.Objects(evidence.MachineConfigs, ""), evidence.Objects(evidence.MachineConfigPools, "")), readConfig)
 
-func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (Config, error) {
-	var c Config
+func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (config, error) {
+	var c config
 	w.Concerns(func(evidence.Text) bool { return false }) // consoles place hosts on the roll only
 	o, err := inventory.NodeOf(ctx, w, s.Name)
 	if err != nil {
@@ -58,7 +58,7 @@ func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (Config, e
 }
 
 // annotations reads what the daemon wrote to its Node.
-func (c *Config) annotations(n nodeConfig) {
+func (c *config) annotations(n nodeConfig) {
 	names, o := n.item(), n.object
 	c.Annotated.Set(n.current != "" || n.state != "", names)
 	c.Current.Set(n.current, names)
@@ -77,7 +77,7 @@ func (c *Config) annotations(n nodeConfig) {
 
 // lookUp finds out whether the named configs exist. Where MachineConfigs could not be read,
 // the daemon's own complaint proves that its config is missing, as long as it is reported.
-func (c *Config) lookUp(ctx context.Context, w *facts.World, n nodeConfig) error {
+func (c *config) lookUp(ctx context.Context, w *facts.World, n nodeConfig) error {
 	facts.Prove(n.item(), &c.CurrentMissing, &c.DesiredMissing)
 	if n.class.missing() {
 		facts.Prove(n.object.Shows("metadata.annotations."+reasonAnnotation, firstLine(n.cause), time.Time{}), &c.CurrentMissing)
@@ -114,7 +114,7 @@ func (c *Config) lookUp(ctx context.Context, w *facts.World, n nodeConfig) error
 // while the daemon is Degraded, and of the config that it names. A config that can be read,
 // or that the controller has given to a pool, is there: the controller makes it first
 // (pkg/controller/render/render_controller.go syncGeneratedMachineConfig).
-func (c *Config) readMissingConfig(ctx context.Context, w *facts.World, n nodeConfig) error {
+func (c *config) readMissingConfig(ctx context.Context, w *facts.World, n nodeConfig) error {
 	some, err := w.Some(ctx, evidence.MachineConfigs, "")
 	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
 		return err
@@ -146,7 +146,7 @@ func (c *Config) readMissingConfig(ctx context.Context, w *facts.World, n nodeCo
 }
 
 // comparePool reads what the node's pool wants.
-func (c *Config) comparePool(ctx context.Context, w *facts.World, n nodeConfig) error {
+func (c *config) comparePool(ctx context.Context, w *facts.World, n nodeConfig) error {
 	o, pool, err := readPool(ctx, w, n.pool)
 	if err != nil {
 		if err := facts.Miss(err, &c.PoolSpec, &c.AtPoolSpec, &c.PoolSince); err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// ControllerConfig is the object that every render and every answer of the
+// controllerConfig is the object that every render and every answer of the
 // machine config server is made from.
-type ControllerConfig struct {
+type controllerConfig struct {
 	Exists  facts.Field[bool]      `cel:"exists"`
 	Version facts.Field[string]    `cel:"version"` // of the operator that wrote it
 	Failing facts.Field[bool]      `cel:"failing"` // its templates cannot be rendered
@@ -35,8 +35,8 @@ const generatedBy = "machineconfiguration.openshift.io/generated-by-version"
 // readControllerConfig takes a missing TemplateControllerFailing for false: the
 // controller resets it to False only in a sync, and an install begins without it
 // (pkg/controller/template/status.go syncCompletedStatus).
-func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) (ControllerConfig, error) {
-	var c ControllerConfig
+func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) (controllerConfig, error) {
+	var c controllerConfig
 	o, ok, err := w.Get(ctx, evidence.ControllerConfigs, "", "machine-config-controller")
 	if err != nil {
 		return c, err
@@ -65,8 +65,8 @@ func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) 
 	return c, nil
 }
 
-// Controller is whether the machine-config-controller works.
-type Controller struct {
+// controller is whether the machine-config-controller works.
+type controller struct {
 	Running    facts.Field[bool]      `cel:"running"`    // a pod of it is ready
 	Why        facts.Field[string]    `cel:"why"`        // where it does not run: what shows it
 	Since      facts.Field[time.Time] `cel:"since"`      // where it does not run: since its newest pod is not ready or exists; without a pod since its lease is not renewed or its Deployment is not available
@@ -78,8 +78,8 @@ var controllerFact = facts.Define("mcc", fault.Cluster, "whether the machine-con
 	[]evidence.Need{evidence.Objects(evidence.Pods, mcs.Namespace), evidence.Objects(evidence.MachineConfigPools, ""), evidence.Objects(evidence.Deployments, mcs.Namespace),
 		evidence.Objects(evidence.Leases, mcs.Namespace)}, readController)
 
-func readController(ctx context.Context, w *facts.World, _ fault.Subject) (Controller, error) {
-	var c Controller
+func readController(ctx context.Context, w *facts.World, _ fault.Subject) (controller, error) {
+	var c controller
 	if err := facts.Miss(c.readPods(ctx, w), &c.Running, &c.Since, &c.Why); err != nil {
 		return c, err
 	}
@@ -111,7 +111,7 @@ func readController(ctx context.Context, w *facts.World, _ fault.Subject) (Contr
 }
 
 // readPods looks for a pod that is ready.
-func (c *Controller) readPods(ctx context.Context, w *facts.World) error {
+func (c *controller) readPods(ctx context.Context, w *facts.World) error {
 	list, err := w.List(ctx, evidence.Pods, mcs.Namespace)
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ const controllerName = "machine-config-controller"
 // controller's lease is not renewed, or since the Deployment reports that it is not available
 // (kubernetes/kubernetes:pkg/controller/deployment/sync.go calculateStatus). One that is
 // scaled to 0 continues to report that it is available.
-func (c *Controller) withoutPod(ctx context.Context, w *facts.World, renewed evidence.Item) error {
+func (c *controller) withoutPod(ctx context.Context, w *facts.World, renewed evidence.Item) error {
 	c.Why.Set("it has no pod")
 	o, ok, err := w.Get(ctx, evidence.Deployments, mcs.Namespace, controllerName)
 	switch {

@@ -226,7 +226,7 @@ func (d *daemon) note(l daemonLine) {
 	case sigDegraded, sigUnreconcile:
 		d.complaints++
 		d.complaint = firstLine(l.Groups[1])
-		d.class = string(ClassOf(l.Groups[1]))
+		d.class = string(classOf(l.Groups[1]))
 	case sigRetryOS:
 		d.retries++
 		d.retry = l.Line.Text

@@ -48,11 +48,11 @@ func readDegraded(ctx context.Context, w *facts.World, s fault.Subject) (Degrade
 		return d, err
 	}
 	if err == nil && text != "" {
-		d.Class.Set(string(ClassOf(text)), shown)
+		d.Class.Set(string(classOf(text)), shown)
 		d.Error.Set(shortError(text), shown)
 		return d, nil
 	}
-	d.Class.Set(string(OtherComplaint), n.item())
+	d.Class.Set(string(otherComplaint), n.item())
 	d.Error.Set("it reports no error") // known only where its whole log was read
 	return d, nil
 }

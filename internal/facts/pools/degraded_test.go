@@ -17,19 +17,19 @@ func TestDegraded(t *testing.T) {
 		return "-- patch:cluster-scoped-resources/core/nodes/w0.yaml --\nmetadata:\n  annotations:\n    " +
 			stateAnnotation + ": " + state + "\n    " + reasonAnnotation + ": '" + reason + "'\n"
 	}
-	is := func(degraded bool, class Class, text string) Degraded {
+	is := func(degraded bool, class class, text string) Degraded {
 		return Degraded{facts.Known(degraded), facts.Known(string(class)), facts.Known(text)}
 	}
 	tests := []struct {
 		name, changes string
 		want          Degraded
 	}{
-		{"healthy", "", is(false, NoComplaint, "")},
-		{"any words", node("Degraded", "something new"), is(true, OtherComplaint, "something new")},
-		{"a known class", node("Degraded", "failed to drain node: w0 after 1 hour"), is(true, Drain, "failed to drain node: w0 after 1 hour")},
-		{"over", node("Done", "something new"), is(false, OtherComplaint, "something new")},
-		{"only the log has it", node("Degraded", "") + log, is(true, OtherComplaint, `error enabling "a": exit status 1`)},
-		{"nothing has it", node("Degraded", ""), is(true, OtherComplaint, "it reports no error")},
+		{"healthy", "", is(false, noComplaint, "")},
+		{"any words", node("Degraded", "something new"), is(true, otherComplaint, "something new")},
+		{"a known class", node("Degraded", "failed to drain node: w0 after 1 hour"), is(true, drain, "failed to drain node: w0 after 1 hour")},
+		{"over", node("Done", "something new"), is(false, otherComplaint, "something new")},
+		{"only the log has it", node("Degraded", "") + log, is(true, otherComplaint, `error enabling "a": exit status 1`)},
+		{"nothing has it", node("Degraded", ""), is(true, otherComplaint, "it reports no error")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
-// ControllerLogs are the logs of the machine-config-controller, which drains nodes.
-var ControllerLogs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: mcs.Namespace, Container: "machine-config-controller"}
+// controllerLogs are the logs of the machine-config-controller, which drains nodes.
+var controllerLogs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: mcs.Namespace, Container: "machine-config-controller"}
 
 // The controller's lines about drains (openshift/machine-config-operator:
 // pkg/controller/drain/drain_controller.go drainNode, syncNode). The reason why a pod was
@@ -46,7 +46,7 @@ type NodeDrain struct {
 }
 
 var drainFact = facts.Define("node-drain", fault.Host, "how far the machine-config-controller is with draining the node, and which pods hold it up",
-	[]evidence.Need{evidence.Texts(ControllerLogs)}, readDrain)
+	[]evidence.Need{evidence.Texts(controllerLogs)}, readDrain)
 
 // drainLine is a line of the controller about drains.
 type drainLine struct {
@@ -88,7 +88,7 @@ func readDrain(ctx context.Context, w *facts.World, s fault.Subject) (NodeDrain,
 			d.failed(l)
 		}
 	}
-	if err := w.Gap(ctx, ControllerLogs, func(t evidence.Text) bool { return !t.Previous }); err != nil {
+	if err := w.Gap(ctx, controllerLogs, func(t evidence.Text) bool { return !t.Previous }); err != nil {
 		return NodeDrain{}, err // the last line decides
 	}
 	for pod := range strings.SplitSeq(d.Pods.Value(), ", ") {
@@ -134,7 +134,7 @@ func (d *NodeDrain) failed(l drainLine) {
 func drainLines(ctx context.Context, w *facts.World) ([]drainLine, error) {
 	var lines []drainLine
 	for _, id := range drainMessages {
-		list, err := w.Matches(ctx, ControllerLogs, id)
+		list, err := w.Matches(ctx, controllerLogs, id)
 		if err != nil {
 			return nil, err
 		}

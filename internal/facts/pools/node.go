@@ -28,7 +28,7 @@ type nodeConfig struct {
 	object                         evidence.Object
 	pool                           string
 	current, desired, state, cause string
-	class                          Class
+	class                          class
 }
 
 func configOf(o evidence.Object) nodeConfig {
@@ -36,7 +36,7 @@ func configOf(o evidence.Object) nodeConfig {
 		object: o, current: o.Annotation(currentConfig), desired: o.Annotation(desiredConfig),
 		state: o.Annotation(stateAnnotation), cause: o.Annotation(reasonAnnotation),
 	}
-	n.class = ClassOf(n.cause)
+	n.class = classOf(n.cause)
 	n.pool = inventory.PoolOfNode(o)
 	return n
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// Nodes groups the nodes of a pool by the config that they name.
-type Nodes struct {
+// nodes groups the nodes of a pool by the config that they name.
+type nodes struct {
 	Total         facts.Field[int64]     `cel:"total"`
 	Missing       facts.Field[int64]     `cel:"missing"`       // nodes whose currentConfig is not in the cluster
 	MissingNodes  facts.Field[[]string]  `cel:"missingNodes"`  // their names
@@ -33,8 +33,8 @@ var nodesFact = facts.Define("pool-nodes", fault.Pool, "the nodes of a pool, by 
 		evidence.Texts(DaemonLogs), evidence.Objects(evidence.Pods, mcs.Namespace),
 	}, readNodes)
 
-func readNodes(ctx context.Context, w *facts.World, s fault.Subject) (Nodes, error) {
-	var v Nodes
+func readNodes(ctx context.Context, w *facts.World, s fault.Subject) (nodes, error) {
+	var v nodes
 	list, err := nodeConfigs(ctx, w, s.Name)
 	if err != nil {
 		return v, err
@@ -59,7 +59,7 @@ func readNodes(ctx context.Context, w *facts.World, s fault.Subject) (Nodes, err
 }
 
 // complaining counts what the daemons themselves found to be missing when they asked the API.
-func (v *Nodes) complaining(list []nodeConfig) {
+func (v *nodes) complaining(list []nodeConfig) {
 	var proof []evidence.Item
 	for _, n := range list {
 		if n.configMissing() {
@@ -70,7 +70,7 @@ func (v *Nodes) complaining(list []nodeConfig) {
 }
 
 // missing finds the nodes whose config is not in the cluster.
-func (v *Nodes) missing(ctx context.Context, w *facts.World, list []nodeConfig) ([]nodeConfig, error) {
+func (v *nodes) missing(ctx context.Context, w *facts.World, list []nodeConfig) ([]nodeConfig, error) {
 	configs, err := configNames(ctx, w)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (v *Nodes) missing(ctx context.Context, w *facts.World, list []nodeConfig) 
 // but unavailable, and keeps the place of those that could be updated
 // (pkg/controller/common/layered_node_state.go IsNodeMCDFailing, pkg/controller/node/node_controller.go
 // getAllCandidateMachines).
-func (v *Nodes) target(ctx context.Context, w *facts.World, pool string, list []nodeConfig) error {
+func (v *nodes) target(ctx context.Context, w *facts.World, pool string, list []nodeConfig) error {
 	o, ok, err := w.Get(ctx, evidence.MachineConfigPools, "", pool)
 	if err != nil || !ok {
 		return err
@@ -145,11 +145,11 @@ func (v *Nodes) target(ctx context.Context, w *facts.World, pool string, list []
 // bootstrap counts the nodes that have not finished their first run: the daemon
 // logs it, and from 4.19 on its complaint says it. Its last word decides, so a log that
 // was not read to its end says nothing.
-func (v *Nodes) bootstrap(ctx context.Context, w *facts.World, missing []nodeConfig) error {
+func (v *nodes) bootstrap(ctx context.Context, w *facts.World, missing []nodeConfig) error {
 	logs, err := daemonLines(ctx, w)
 	proven := 0
 	for _, n := range missing {
-		if n.class == BootstrapMismatch || n.class == BootstrapNoDisk {
+		if n.class == bootstrapMismatch || n.class == bootstrapNoDisk {
 			proven++
 			v.BootstrapMode.Prove(n.object.Shows("metadata.annotations."+reasonAnnotation, firstLine(n.cause), time.Time{}))
 			continue

@@ -2,65 +2,65 @@ package pools
 
 import "regexp"
 
-// Class is what a daemon's complaint is about.
-type Class string
+// class is what a daemon's complaint is about.
+type class string
 
 // The classes of complaints, the first that fits counts.
 const (
-	NoComplaint       Class = ""
-	BootstrapMismatch Class = "bootstrap-mismatch" // the daemon says itself that bootstrap and cluster rendered two configs
-	BootstrapNoDisk   Class = "bootstrap-no-disk"  // the same, without a config on disk to compare
-	AnnotationEdited  Class = "annotation-edited"  // disk and annotation name two configs
-	ConfigMissing     Class = "config-missing"     // a config that does not exist is named
-	OSMismatch        Class = "os-mismatch"        // another OS is booted than the config says
-	KargsMissing      Class = "kargs-missing"
-	Drift             Class = "drift" // a file or unit on disk differs
-	OSUpdate          Class = "os-update"
-	Unreconcilable    Class = "unreconcilable"
-	Drain             Class = "drain"
-	Reboot            Class = "reboot"
-	Finalize          Class = "finalize" // the staged OS was lost at the reboot
-	ConfigInvalid     Class = "config-invalid"
-	OtherComplaint    Class = "other"
+	noComplaint       class = ""
+	bootstrapMismatch class = "bootstrap-mismatch" // the daemon says itself that bootstrap and cluster rendered two configs
+	bootstrapNoDisk   class = "bootstrap-no-disk"  // the same, without a config on disk to compare
+	annotationEdited  class = "annotation-edited"  // disk and annotation name two configs
+	configMissing     class = "config-missing"     // a config that does not exist is named
+	osMismatch        class = "os-mismatch"        // another OS is booted than the config says
+	kargsMissing      class = "kargs-missing"
+	drift             class = "drift" // a file or unit on disk differs
+	osUpdate          class = "os-update"
+	unreconcilable    class = "unreconcilable"
+	drain             class = "drain"
+	reboot            class = "reboot"
+	finalize          class = "finalize" // the staged OS was lost at the reboot
+	configInvalid     class = "config-invalid"
+	otherComplaint    class = "other"
 )
 
 // complaints tells the reasons of degraded nodes apart
 // (openshift/machine-config-operator:pkg/daemon/{daemon,update,drain,
 // on_disk_validation}.go). Quotes may be escaped: logs print the error quoted.
 var complaints = []struct {
-	class Class
+	class class
 	text  *regexp.Regexp
 }{
-	{BootstrapMismatch, regexp.MustCompile(`(?i)bootstrap generated MC \S+ (?:and in-cluster generated MC|does not match in-cluster MC)`)},
-	{BootstrapNoDisk, regexp.MustCompile(`(?i)error fetching current config on disk during bootstrap`)},
-	{AnnotationEdited, regexp.MustCompile(`(?i)current config \S+ on disk does not match current config on annotation`)},
-	{ConfigMissing, regexp.MustCompile(`(?i)missing MachineConfig \S+|machineconfigs?\.machineconfiguration\.openshift\.io \\*"[^"\\]+\\*" not found`)},
-	{OSMismatch, regexp.MustCompile(`(?i)expected target osImageURL`)},
-	{KargsMissing, regexp.MustCompile(`(?i)missing expected kernel arguments`)},
-	{Drift, regexp.MustCompile(`(?i)unexpected on-disk state|content mismatch for file|mode mismatch for file|could not stat file|expected enabled=|config drift`)},
-	{Finalize, regexp.MustCompile(`(?i)ostree-finalize-staged`)},
-	{OSUpdate, regexp.MustCompile(`(?i)failed to update OS to|failed to invoke skopeo proxy|error running rpm-ostree|failed to execute rpm-ostree|failed to run rpm-ostree`)},
-	{Unreconcilable, regexp.MustCompile(`(?i)can't reconcile config|refusing to modify FIPS|not reconcilable`)},
-	{Drain, regexp.MustCompile(`(?i)failed to drain node|attempting to drain node`)},
-	{Reboot, regexp.MustCompile(`(?i)reboot command failed`)},
-	{ConfigInvalid, regexp.MustCompile(`(?i)parsing (?:new |old )?ignition config failed|failed to parse ignition config`)},
+	{bootstrapMismatch, regexp.MustCompile(`(?i)bootstrap generated MC \S+ (?:and in-cluster generated MC|does not match in-cluster MC)`)},
+	{bootstrapNoDisk, regexp.MustCompile(`(?i)error fetching current config on disk during bootstrap`)},
+	{annotationEdited, regexp.MustCompile(`(?i)current config \S+ on disk does not match current config on annotation`)},
+	{configMissing, regexp.MustCompile(`(?i)missing MachineConfig \S+|machineconfigs?\.machineconfiguration\.openshift\.io \\*"[^"\\]+\\*" not found`)},
+	{osMismatch, regexp.MustCompile(`(?i)expected target osImageURL`)},
+	{kargsMissing, regexp.MustCompile(`(?i)missing expected kernel arguments`)},
+	{drift, regexp.MustCompile(`(?i)unexpected on-disk state|content mismatch for file|mode mismatch for file|could not stat file|expected enabled=|config drift`)},
+	{finalize, regexp.MustCompile(`(?i)ostree-finalize-staged`)},
+	{osUpdate, regexp.MustCompile(`(?i)failed to update OS to|failed to invoke skopeo proxy|error running rpm-ostree|failed to execute rpm-ostree|failed to run rpm-ostree`)},
+	{unreconcilable, regexp.MustCompile(`(?i)can't reconcile config|refusing to modify FIPS|not reconcilable`)},
+	{drain, regexp.MustCompile(`(?i)failed to drain node|attempting to drain node`)},
+	{reboot, regexp.MustCompile(`(?i)reboot command failed`)},
+	{configInvalid, regexp.MustCompile(`(?i)parsing (?:new |old )?ignition config failed|failed to parse ignition config`)},
 }
 
-// ClassOf classifies a daemon's complaint.
-func ClassOf(reason string) Class {
+// classOf classifies a daemon's complaint.
+func classOf(reason string) class {
 	if reason == "" {
-		return NoComplaint
+		return noComplaint
 	}
 	for _, c := range complaints {
 		if c.text.MatchString(reason) {
 			return c.class
 		}
 	}
-	return OtherComplaint
+	return otherComplaint
 }
 
 // missing reports whether a complaint of the class says that the config that the
 // node names is not in the cluster.
-func (c Class) missing() bool {
-	return c == ConfigMissing || c == BootstrapMismatch || c == BootstrapNoDisk
+func (c class) missing() bool {
+	return c == configMissing || c == bootstrapMismatch || c == bootstrapNoDisk
 }

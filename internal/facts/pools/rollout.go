@@ -15,9 +15,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
-// Rollout is how far a pool is on its update to the config that it wants, and at which
+// rollout is how far a pool is on its update to the config that it wants, and at which
 // node. A pool that is paused is not on its way.
-type Rollout struct {
+type rollout struct {
 	Moving facts.Field[bool]      `cel:"moving"` // a node does not run the pool's config yet
 	Target facts.Field[string]    `cel:"target"` // that config
 	Done   facts.Field[int]       `cel:"done"`
@@ -30,8 +30,8 @@ type Rollout struct {
 var rolloutFact = facts.Define("pool-rollout", fault.Pool, "how far the roll-out of a pool's config is, at which node, and since when its step lasts",
 	[]evidence.Need{evidence.Objects(evidence.MachineConfigPools, ""), evidence.Objects(evidence.Nodes, "")}, readRollout)
 
-func readRollout(ctx context.Context, w *facts.World, s fault.Subject) (Rollout, error) {
-	var r Rollout
+func readRollout(ctx context.Context, w *facts.World, s fault.Subject) (rollout, error) {
+	var r rollout
 	o, ok, err := w.Get(ctx, evidence.MachineConfigPools, "", s.Name)
 	if err != nil {
 		return r, err
@@ -92,7 +92,7 @@ func poolDone(pool evidence.Object, target string, n int) bool {
 
 // since takes the newest sign of progress: that the pool began, or what was done to one
 // of its nodes.
-func (r *Rollout) since(pool evidence.Object, nodes []nodeConfig) {
+func (r *rollout) since(pool evidence.Object, nodes []nodeConfig) {
 	latest := func(at time.Time, item evidence.Item) {
 		if at.After(r.Since.Value()) {
 			r.Since.Clear()

@@ -24,12 +24,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
-// Logs selects the logs of ramdisks that ironic collected
+// logs selects the logs of ramdisks that ironic collected
 // (openshift/cluster-baremetal-operator:provisioning/baremetal_pod.go createContainerMetal3RamdiskLogs).
-var Logs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: inventory.MachineAPI, Container: "metal3-ramdisk-logs"}
+var logs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: inventory.MachineAPI, Container: "metal3-ramdisk-logs"}
 
-// Ramdisk is what the ramdisk of one host reported.
-type Ramdisk struct {
+// ramdisk is what the ramdisk of one host reported.
+type ramdisk struct {
 	Cause     facts.Field[string]   `cel:"cause"`     // no-nic, no-address, mac-unknown, ironic-unreachable, boot-failed; "" after a lookup that succeeded
 	Class     facts.Field[string]   `cel:"class"`     // of ironic-unreachable: dns, refused, timeout, no-route, tls, proxy, closed, other
 	Endpoint  facts.Field[string]   `cel:"endpoint"`  // of ironic, as the agent called it
@@ -52,29 +52,29 @@ type Ramdisk struct {
 func Facts() []facts.Fact { return []facts.Fact{fact} }
 
 var fact = facts.Define("host-ramdisk", fault.Host, "what the inspection ramdisk of the host reported: network, lookup in ironic, NIC drivers, boot",
-	slices.Concat(inventory.Needs(), []evidence.Need{evidence.Texts(Logs), evidence.Objects(evidence.Infrastructures, "")}), Read)
+	slices.Concat(inventory.Needs(), []evidence.Need{evidence.Texts(logs), evidence.Objects(evidence.Infrastructures, "")}), read)
 
-// Read computes the fact.
-func Read(ctx context.Context, w *facts.World, s fault.Subject) (Ramdisk, error) {
+// read computes the fact.
+func read(ctx context.Context, w *facts.World, s fault.Subject) (ramdisk, error) {
 	w.Concerns(func(t evidence.Text) bool { return t.Kind == evidence.Console && inventory.Shows(s.Name)(t) })
 	h, err := baremetal.Find(ctx, w, s.Name)
 	if err != nil {
-		return Ramdisk{}, err
+		return ramdisk{}, err
 	}
-	logs, err := linesOf(ctx, w, Logs, ofHost(h))
+	logs, err := linesOf(ctx, w, logs, ofHost(h))
 	if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
-		return Ramdisk{}, err
+		return ramdisk{}, err
 	}
 	consoles, missing := linesOf(ctx, w, inventory.Consoles, func(m evidence.Match) bool { return inventory.SameName(m.Text.Host, s.Name) })
 	if _, ok := evidence.AsUnavailable(missing); missing != nil && !ok {
-		return Ramdisk{}, missing
+		return ramdisk{}, missing
 	}
 	if err := inventory.CutOff(ctx, w, inventory.Consoles, s.Name); err != nil {
-		return Ramdisk{}, err // the last line decides
+		return ramdisk{}, err // the last line decides
 	}
 	b := readBoot(append(logs, consoles...))
 	if b.empty() {
-		return Ramdisk{}, noConsole(h)
+		return ramdisk{}, noConsole(h)
 	}
 	return b.fields(h), nil
 }
@@ -210,8 +210,8 @@ func followOne(lines []line) boot {
 }
 
 // fields returns what the lines show.
-func (b boot) fields(h inventory.Host) Ramdisk {
-	var f Ramdisk
+func (b boot) fields(h inventory.Host) ramdisk {
+	var f ramdisk
 	api := &h.BMH.API
 	f.BootMAC.Set(strings.ToLower(api.Spec.BootMACAddress), evidence.Item{Locator: h.BMH.Loc.At("spec.bootMACAddress"), Excerpt: "bootMACAddress: " + api.Spec.BootMACAddress})
 	if b.outcome == nil {
@@ -236,7 +236,7 @@ func (b boot) fields(h inventory.Host) Ramdisk {
 }
 
 // agent sets what ironic-python-agent reported.
-func (b boot) agent(f *Ramdisk) {
+func (b boot) agent(f *ramdisk) {
 	text, item := b.outcome.Line.Text, b.outcome.item()
 	f.Cause.Set(b.cause, item)
 	f.Error.Set(clipLine(text), item)

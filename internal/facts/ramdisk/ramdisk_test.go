@@ -12,7 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
-func play(t testing.TB, text string) Ramdisk {
+func play(t testing.TB, text string) ramdisk {
 	t.Helper()
 	set, err := fixture.Signatures()
 	if err != nil {

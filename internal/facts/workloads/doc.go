@@ -20,5 +20,5 @@ const machineAPI = "openshift-machine-api"
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
-	return []facts.Fact{Metal3Fact(), OperatorFact(), StalledFact(), SchedulerFact()}
+	return []facts.Fact{Metal3Fact(), operatorFact(), StalledFact(), SchedulerFact()}
 }

@@ -31,8 +31,8 @@ func Metal3Fact() facts.Fact {
 		})
 }
 
-// OperatorFact is the fact baremetal-operator-workload.
-func OperatorFact() facts.Fact {
+// operatorFact is the fact baremetal-operator-workload.
+func operatorFact() facts.Fact {
 	return facts.Define("baremetal-operator-workload", fault.Cluster, "how far the Deployment of the bare metal operator got: controller, ReplicaSet, scheduler, node",
 		append(needs(machineAPI), bareMetal, evidence.Objects(evidence.Infrastructures, "")), func(ctx context.Context, w *facts.World, _ fault.Subject) (Chain, error) {
 			if err := managed(ctx, w); err != nil {

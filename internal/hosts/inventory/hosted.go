@@ -18,7 +18,7 @@ import (
 // nodePoolAnnotation, api/hypershift/v1beta1/nodepool_types.go NodePoolLabel;
 // kubernetes-sigs/cluster-api:api/core/v1beta1/machine_types.go).
 const (
-	NodePoolKey       = "hypershift.openshift.io/nodePool" // annotation of Machines ("ns/name"), label of Nodes ("name")
+	nodePoolKey       = "hypershift.openshift.io/nodePool" // annotation of Machines ("ns/name"), label of Nodes ("name")
 	capiMachineOnNode = "cluster.x-k8s.io/machine"
 )
 
@@ -146,7 +146,7 @@ func hostedMachine(o evidence.Object) HostedMachine {
 
 // NodePoolOf is the name in the nodePool annotation, which is "ns/name".
 func NodePoolOf(o evidence.Object) string {
-	note := o.Annotation(NodePoolKey)
+	note := o.Annotation(nodePoolKey)
 	return note[strings.LastIndexByte(note, '/')+1:]
 }
 
@@ -282,8 +282,8 @@ func (b *builder) hostedPools(ctx context.Context, w *facts.World) error {
 		return err
 	}
 	for _, h := range b.list {
-		if h.Node != nil && h.Node.API.Labels[NodePoolKey] != "" {
-			h.NodePool = h.Node.API.Labels[NodePoolKey]
+		if h.Node != nil && h.Node.API.Labels[nodePoolKey] != "" {
+			h.NodePool = h.Node.API.Labels[nodePoolKey]
 		}
 	}
 	b.pools = pools

@@ -155,7 +155,7 @@ type Inventory struct {
 
 // Needs is what Read reads.
 func Needs() []evidence.Need {
-	return append(append(hostedNeeds(), OperatorNeeds()...), []evidence.Need{
+	return append(append(hostedNeeds(), operatorNeeds()...), []evidence.Need{
 		evidence.Objects(evidence.Nodes, ""),
 		evidence.Objects(evidence.Machines, MachineAPI),
 		evidence.Objects(evidence.BareMetalHosts, MachineAPI),

@@ -32,8 +32,8 @@ var staticPodOperators = []struct {
 	{"etcd", evidence.EtcdOperators}, {"kube-apiserver", evidence.APIServerOperators},
 }
 
-// OperatorNeeds is what OperatorWords reads.
-func OperatorNeeds() []evidence.Need {
+// operatorNeeds is what OperatorWords reads.
+func operatorNeeds() []evidence.Need {
 	return []evidence.Need{evidence.Objects(evidence.EtcdOperators, ""), evidence.Objects(evidence.APIServerOperators, ""), evidence.Objects(evidence.ClusterOperators, "")}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
-// Live is the kind of a source that is a running cluster.
-const Live = "live"
+// live is the kind of a source that is a running cluster.
+const live = "live"
 
 // maxClockDistance is how far --now may be from the newest time of a source. Beyond it nothing is
 // called healthy: what has happened since is not known.
@@ -16,7 +16,7 @@ const maxClockDistance = 30 * 24 * time.Hour
 
 // Far reports whether --now is farther than maxClockDistance from the times in a source.
 func Far(now time.Time, d evidence.Description) bool {
-	return !d.Now.IsZero() && d.Kind != Live && now.Sub(d.Now).Abs() > maxClockDistance
+	return !d.Now.IsZero() && d.Kind != live && now.Sub(d.Now).Abs() > maxClockDistance
 }
 
 // lowerIfFar lowers the confidence of every cause if --now is far from the evidence: ages and the

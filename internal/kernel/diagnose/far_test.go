@@ -22,7 +22,7 @@ func TestFar(t *testing.T) {
 		"years later":  {newest.AddDate(10, 0, 0), evidence.Description{Now: newest}, true},
 		"years before": {newest.AddDate(-10, 0, 0), evidence.Description{Now: newest}, true},
 		"no time":      {newest, evidence.Description{}, false},
-		"live":         {newest.AddDate(10, 0, 0), evidence.Description{Now: newest, Kind: Live}, false},
+		"live":         {newest.AddDate(10, 0, 0), evidence.Description{Now: newest, Kind: live}, false},
 	} {
 		if got := Far(c.now, c.desc); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

@@ -54,9 +54,9 @@ func openQuestions(d *diagnosis.Diagnosis) []diagnosis.Question {
 	}
 	add(notThrough(d), notAskedAbout(d), damaged(d), unsettled(d))
 	switch {
-	case d.Source.Kind == OnHost:
+	case d.Source.Kind == onHost:
 		add(unasked(d))
-	case d.Source.Kind == Plan:
+	case d.Source.Kind == plan:
 		add(notChecked(d))
 	case expected(d) == 0 && !awaitsFirstHost(d): // a name that only a request claims is no host that answered
 		add([]string{noHost(d)})
@@ -134,9 +134,9 @@ func damaged(d *diagnosis.Diagnosis) []string {
 	return []string{"damaged, so not checked: " + list}
 }
 
-// OnHost is the kind of a source that is one machine seen from inside. What only the
+// onHost is the kind of a source that is one machine seen from inside. What only the
 // API can tell is no open question of it; what the machine should have told is.
-const OnHost = "host"
+const onHost = "host"
 
 func unasked(d *diagnosis.Diagnosis) []string {
 	n := len(openErrors(d))

@@ -10,9 +10,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
-// Plan is the kind of a source that is the plan of an installation: none of its hosts could have
+// plan is the kind of a source that is the plan of an installation: none of its hosts could have
 // answered.
-const Plan = "plan"
+const plan = "plan"
 
 // ofPlan drops gaps that a plan cannot fill: objects of a cluster that does not exist yet. What
 // was not asked of its network and machines is a gap.
@@ -73,7 +73,7 @@ func notChecked(d *diagnosis.Diagnosis) []string {
 
 // onlyNotChecked reports a plan without a present fault of which some checks did not run.
 func onlyNotChecked(d *diagnosis.Diagnosis, open []diagnosis.Question) bool {
-	return d.Source.Kind == Plan && len(d.Roots)+len(d.Unexplained)+len(d.Accepted) == 0 && len(open) == len(notChecked(d))
+	return d.Source.Kind == plan && len(d.Roots)+len(d.Unexplained)+len(d.Accepted) == 0 && len(open) == len(notChecked(d))
 }
 
 // unread returns what unknown names lack.

@@ -25,9 +25,9 @@ type premise struct {
 	needed    func(diagnosis.ClusterInfo) bool // nil: of each cluster
 }
 
-// Tree is the kind of a source that has the layout of a must-gather and that something
+// tree is the kind of a source that has the layout of a must-gather and that something
 // else wrote.
-const Tree = "tree"
+const tree = "tree"
 
 var premises = []premise{
 	{resource: evidence.Nodes, always: true},
@@ -54,7 +54,7 @@ func hasHosted(c diagnosis.ClusterInfo) bool { return c.Hosted != "" }
 // not serve has no objects. A collector that picks single objects, or that leaves no trace
 // of an empty list, says nothing against a kind that a cluster may have none of.
 func (p premise) unread(c evidence.Coverage, d *diagnosis.Diagnosis) string {
-	always := p.always || p.gathered && d.Source.Kind != Tree
+	always := p.always || p.gathered && d.Source.Kind != tree
 	switch {
 	case c.State != evidence.Missing && c.State != evidence.Partial, c.Why == evidence.NotServed:
 		return ""

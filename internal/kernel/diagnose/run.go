@@ -51,8 +51,8 @@ type Options struct {
 	Compiler *fault.Compiler
 }
 
-// ErrNoTime says that neither the source nor the user gave a "now".
-var ErrNoTime = errors.New("the source carries no time that can be trusted")
+// errNoTime says that neither the source nor the user gave a "now".
+var errNoTime = errors.New("the source carries no time that can be trusted")
 
 // Run makes the whole diagnosis.
 func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
@@ -66,7 +66,7 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 		now, atLeast = desc.Now, desc.AtLeast
 	}
 	if now.IsZero() {
-		return nil, fmt.Errorf("choose the time of %s: %w; give one with --now", desc.Name, ErrNoTime)
+		return nil, fmt.Errorf("choose the time of %s: %w; give one with --now", desc.Name, errNoTime)
 	}
 	if !evidence.Plausible(now) {
 		return nil, fmt.Errorf("choose the time of %s: %s cannot be one of a cluster; give another with --now", desc.Name, now.UTC().Format("2006-01-02T15:04:05Z"))
@@ -140,7 +140,7 @@ func (e *Engine) complete(ctx context.Context, w *facts.World, o Options, d *dia
 	block(d, young, func(host string) []string { return requests[host] }, stopped, held)
 	e.setAside(d)
 	d.Coverage = o.Reader.Coverage()
-	if d.Source.Kind == Plan {
+	if d.Source.Kind == plan {
 		d.Coverage = ofPlan(d.Coverage)
 	}
 	d.Timeline = timeline(d)

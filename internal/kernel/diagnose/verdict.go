@@ -57,10 +57,10 @@ func verdictOf(d *diagnosis.Diagnosis) diagnosis.Verdict {
 	if len(d.Accepted) > 0 {
 		return onlyAccepted(d)
 	}
-	if d.Source.Kind == Plan {
+	if d.Source.Kind == plan {
 		return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: noMistake(d)}
 	}
-	if d.Source.Kind == OnHost {
+	if d.Source.Kind == onHost {
 		return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: "nothing is wrong on " + d.Source.Name + " itself; only the API shows whether it has joined"}
 	}
 	return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: fmt.Sprintf("all %d expected hosts have joined, and no fault of the catalog is present", expected(d))}
@@ -107,7 +107,7 @@ func ofRoots(d *diagnosis.Diagnosis) (v diagnosis.Verdict, serious bool) {
 		}
 	}
 	v.Class, v.Reason = recoveries[worst].class, rootsReason(d)
-	if d.Source.Kind == Plan {
+	if d.Source.Kind == plan {
 		v.Class, v.Reason = diagnosis.CheckFirst, d.Mistakes()
 		if slices.ContainsFunc(d.Roots, func(r diagnosis.Root) bool { return r.Severity == fault.Error }) {
 			v.Class = diagnosis.NotReady

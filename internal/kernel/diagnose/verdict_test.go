@@ -141,7 +141,7 @@ func TestPlanNotChecked(t *testing.T) {
 		return diagnosis.Finding{Fault: id, Outcome: fault.Unknown, Severity: severity, Unread: []*evidence.Unavailable{{Detail: detail}}}
 	}
 	ipmi, rights := "m0: its BMC is not asked", "m1: rights of its BMC account (HTTP 403)"
-	d := &diagnosis.Diagnosis{Source: diagnosis.Source{Kind: Plan}, Findings: []diagnosis.Finding{
+	d := &diagnosis.Diagnosis{Source: diagnosis.Source{Kind: plan}, Findings: []diagnosis.Finding{
 		unknown("redfish-rights-missing", rights, fault.Error), unknown("redfish-unreachable", ipmi, fault.Error), unknown("redfish-system-missing", ipmi, fault.Error),
 		unknown("bmc-clock-off", "m2: no clock", fault.Warning),
 	}}

@@ -48,8 +48,8 @@ func (c *Catalog) Remedy(id string) (*Remedy, bool) {
 	return r.decode(), true
 }
 
-// HasRemedy reports whether there is a remedy with the id, and does not decode it.
-func (c *Catalog) HasRemedy(id string) bool { _, ok := c.remedies[id]; return ok }
+// hasRemedy reports whether there is a remedy with the id, and does not decode it.
+func (c *Catalog) hasRemedy(id string) bool { _, ok := c.remedies[id]; return ok }
 
 // Remedies returns all remedies, sorted by id. It decodes those that nothing has asked for
 // yet; a command that needs a few asks for them by id.
@@ -455,7 +455,7 @@ func (c *Catalog) checkLinks() (list Problems) {
 			}
 		}
 		for i, id := range f.Remedies {
-			if !c.HasRemedy(id) {
+			if !c.hasRemedy(id) {
 				wrong.add(Where{"remedies", i}, meant(id, remedies), "the remedy %q is not in the catalog", id)
 			}
 		}

@@ -295,7 +295,7 @@ func brief(err error) string {
 
 // ParseAddress reads the value of --rendezvous: an IP address, with or without a port.
 func ParseAddress(value string) (string, error) {
-	host, port := strings.Trim(value, "[]"), fmt.Sprint(Port)
+	host, port := strings.Trim(value, "[]"), fmt.Sprint(port)
 	if net.ParseIP(host) == nil {
 		var err error
 		if host, port, err = net.SplitHostPort(value); err != nil {

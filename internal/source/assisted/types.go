@@ -22,8 +22,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
-// Port is where the service listens (openshift/installer:pkg/agent/rest.go).
-const Port = 8090
+// port is where the service listens (openshift/installer:pkg/agent/rest.go).
+const port = 8090
 
 // Outcomes of a validation (openshift/assisted-service:internal/host/validator.go
 // ValidationStatus).

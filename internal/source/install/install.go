@@ -39,11 +39,11 @@ const (
 	kubeconfig   = "auth/kubeconfig"
 )
 
-// Kind is what Describe calls the directory.
-const Kind = "install directory"
+// kind is what Describe calls the directory.
+const kind = "install directory"
 
-// MethodAgent is Install.Method of an agent-based install.
-const MethodAgent = "agent"
+// methodAgent is Install.Method of an agent-based install.
+const methodAgent = "agent"
 
 // Install is what the directory says of the cluster that is to be. It is recorded
 // as an object.
@@ -365,7 +365,7 @@ func (s state) token() assisted.Token {
 // Describe implements evidence.Source. Now is the last line of the log, or where
 // there is none when the newest file was written: plans carry no time.
 func (d *Dir) Describe(context.Context) (evidence.Description, error) {
-	desc := evidence.Description{Kind: Kind, Name: d.path, Now: d.now}
+	desc := evidence.Description{Kind: kind, Name: d.path, Now: d.now}
 	if desc.Now.IsZero() {
 		desc.Now, desc.ByClock = d.changed, true // the time of a file is none of the cluster
 	}

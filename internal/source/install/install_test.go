@@ -77,7 +77,7 @@ func TestInstall(t *testing.T) {
 		want  Install
 	}{
 		{"configs that are still there", map[string]string{"install-config.yaml": installYAML, "agent-config.yaml": agentYAML}, Install{
-			Name: "lark", BaseDomain: "example.com", Platform: "baremetal", Method: MethodAgent, RendezvousIP: "192.0.2.10",
+			Name: "lark", BaseDomain: "example.com", Platform: "baremetal", Method: methodAgent, RendezvousIP: "192.0.2.10",
 			APIVIPs: []string{"192.0.2.5"}, IngressVIPs: []string{"192.0.2.6"}, Pools: []Pool{{"master", 3}, {"worker", 2}},
 			Hosts: []Host{
 				{Name: "m0", Role: "master", MACs: []string{"52:54:00:aa:00:00"}, Addresses: []string{"192.0.2.10"}, BMC: "redfish://192.0.2.100/redfish/v1/Systems/1"},
@@ -86,7 +86,7 @@ func TestInstall(t *testing.T) {
 			Files: []string{"install-config.yaml", "agent-config.yaml"}}},
 		{"the state, when the configs were consumed", map[string]string{".openshift_install_state.json": stateJSON, "auth/kubeconfig": "x",
 			"metadata.json": `{"clusterName":"lark","clusterID":"u-1","infraID":"lark-x7k2p"}`}, Install{
-			Name: "lark", BaseDomain: "example.com", Platform: "none", Method: MethodAgent, InfraID: "lark-x7k2p", ClusterID: "u-1", RendezvousIP: "192.0.2.10",
+			Name: "lark", BaseDomain: "example.com", Platform: "none", Method: methodAgent, InfraID: "lark-x7k2p", ClusterID: "u-1", RendezvousIP: "192.0.2.10",
 			Pools: []Pool{{"master", 1}, {"worker", 0}},
 			Hosts: []Host{{Name: "sno", Role: "master", MACs: []string{"52:54:00:aa:00:00"}, Addresses: []string{"192.0.2.10"}}},
 			Files: []string{".openshift_install_state.json", "metadata.json", "auth/kubeconfig"}}},

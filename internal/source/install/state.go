@@ -195,7 +195,7 @@ func (i *Install) fill(c *installConfig) {
 // fillAgent takes agent-config's part. Its hosts take the place of install-config's
 // where it names any (openshift/installer:pkg/asset/agent/agentconfig/agenthosts.go).
 func (i *Install) fillAgent(c *agentConfig) {
-	i.Method = MethodAgent
+	i.Method = methodAgent
 	i.RendezvousIP = word(c.RendezvousIP)
 	if len(c.Hosts) == 0 {
 		return

@@ -23,10 +23,10 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
-// Watched are the resources of which a change may move a host or an indicator. Events,
+// watched are the resources of which a change may move a host or an indicator. Events,
 // leases and pods are not among them: they are most of what changes in a cluster, and a run
 // reads them anyway.
-func Watched() []evidence.Resource {
+func watched() []evidence.Resource {
 	return []evidence.Resource{evidence.Nodes, evidence.CSRs, evidence.ClusterVersions, evidence.ClusterOperators, evidence.MachineConfigPools,
 		evidence.BareMetalHosts, evidence.Machines, evidence.MachineSets, evidence.Agents}
 }
@@ -91,7 +91,7 @@ func (c *Changes) note(r evidence.Resource, why string) {
 // goroutines at once. While the API is unreachable it tries again, and tells nothing.
 func (c *Changes) Run(ctx context.Context, changed func(Change)) {
 	rows := map[evidence.Resource]*table{}
-	for _, r := range Watched() {
+	for _, r := range watched() {
 		rows[r] = newTable()
 	}
 	for ctx.Err() == nil {
@@ -117,7 +117,7 @@ func (c *Changes) generation(ctx context.Context, rows map[evidence.Resource]*ta
 	defer s.Close()
 	length := watchTime
 	var list []served
-	for _, r := range Watched() {
+	for _, r := range watched() {
 		as, err := s.resolve(ctx, r)
 		switch {
 		case errors.Is(err, errNotServed):

@@ -108,7 +108,7 @@ func decodeProto(body []byte, as served, form form) (page, error) {
 func mark(content map[string]any, as served, form form) {
 	content["apiVersion"], content["kind"] = as.groupVersion().String(), as.Kind
 	if form.metadata {
-		content[ContentKey] = ContentMetadata
+		content[contentKey] = contentMetadata
 	}
 }
 

@@ -18,11 +18,11 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
-// ContentKey marks an object of which not everything was read; ContentMetadata
+// contentKey marks an object of which not everything was read; contentMetadata
 // is its value on a Secret of which only the metadata was asked for.
 const (
-	ContentKey      = "rollcall.dev/content"
-	ContentMetadata = "metadata"
+	contentKey      = "rollcall.dev/content"
+	contentMetadata = "metadata"
 )
 
 // maxPages bounds a list whose server never says that it is complete.
@@ -30,7 +30,7 @@ const maxPages = 4000
 
 // List implements evidence.Source. Objects are in the version that the API
 // prefers. Secrets outside Options.SecretNamespaces carry their metadata only
-// and the key ContentKey.
+// and the key contentKey.
 func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
 	if r == evidence.Pods {
 		pods, err := s.podsIn(ctx, namespace)

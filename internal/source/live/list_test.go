@@ -193,7 +193,7 @@ func TestSecretsAreMetadataUnlessAllowed(t *testing.T) {
 			t.Errorf("namespace %q: contents were read: %s", namespace, raw)
 		}
 		o := list[0]
-		if o.Content[ContentKey] != ContentMetadata || o.Content["kind"] != "Secret" || o.Content["type"] != nil {
+		if o.Content[contentKey] != contentMetadata || o.Content["kind"] != "Secret" || o.Content["type"] != nil {
 			t.Errorf("namespace %q: %v", namespace, o.Content)
 		}
 		if got := o.Annotation("auth.openshift.io/certificate-not-after"); got != "2027-01-01T00:00:00Z" {
@@ -207,7 +207,7 @@ func TestSecretsAreMetadataUnlessAllowed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(open) != 1 || evidence.String(open[0].Content, "data", "tls.crt") == "" || open[0].Content[ContentKey] != nil {
+	if len(open) != 1 || evidence.String(open[0].Content, "data", "tls.crt") == "" || open[0].Content[contentKey] != nil {
 		t.Errorf("allowed namespace: %v", open)
 	}
 	for _, r := range f.requests("/api/v1/namespaces/shut") {

@@ -20,9 +20,9 @@ type Right struct {
 	Err     error // the API could not say; Allowed means nothing then
 }
 
-// NeedsOf returns the accesses that reading a need takes. Journals and contents
+// needsOf returns the accesses that reading a need takes. Journals and contents
 // of Secrets are listed, although they are read only when asked for.
-func NeedsOf(n evidence.Need) []Access {
+func needsOf(n evidence.Need) []Access {
 	list := func(r evidence.Resource, namespace string) Access {
 		return Access{Verb: "list", Resource: r, Namespace: namespace}
 	}
@@ -50,7 +50,7 @@ func NeedsOf(n evidence.Need) []Access {
 func (s *Source) Rights(ctx context.Context, needs []evidence.Need) ([]Right, error) {
 	var rights []Right
 	for _, n := range needs {
-		for _, a := range NeedsOf(n) {
+		for _, a := range needsOf(n) {
 			rights = append(rights, Right{Need: n, Access: a})
 		}
 	}

@@ -88,7 +88,7 @@ func (s *Source) chooseName() string {
 		return strings.ToLower(s.opts.Name)
 	}
 	name := strings.ToLower(strings.TrimSpace(s.id.Hostname)) // kubernetes/kubernetes:pkg/util/node/node.go GetHostname
-	if leaf := s.id.Client.Leaf; (name == "" || NoName(name)) && leaf != nil {
+	if leaf := s.id.Client.Leaf; (name == "" || noName(name)) && leaf != nil {
 		if node, ok := strings.CutPrefix(leaf.CommonName, nodePrefix); ok && node != "" {
 			return node
 		}
@@ -96,10 +96,10 @@ func (s *Source) chooseName() string {
 	return name
 }
 
-// NoName reports whether a host name is what a machine without one has. The unit
+// noName reports whether a host name is what a machine without one has. The unit
 // node-valid-hostname waits until it is another (openshift/machine-config-operator:
 // templates/common/_base/files/usr-local-bin-mco-hostname.yaml wait_localhost).
-func NoName(name string) bool { return strings.HasPrefix(strings.ToLower(name), "localhost") }
+func noName(name string) bool { return strings.HasPrefix(strings.ToLower(name), "localhost") }
 
 // interfaces returns the addresses and MACs of the machine, without those that every
 // machine has.

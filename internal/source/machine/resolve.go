@@ -48,7 +48,7 @@ func (s *Source) names() []onhost.Resolution {
 		if err != nil || u.Hostname() == "" {
 			continue
 		}
-		if _, err := netip.ParseAddr(u.Hostname()); err == nil || NoName(u.Hostname()) {
+		if _, err := netip.ParseAddr(u.Hostname()); err == nil || noName(u.Hostname()) {
 			continue
 		}
 		if !slices.ContainsFunc(list, func(o onhost.Resolution) bool { return o.Name == u.Hostname() }) {

@@ -26,8 +26,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
-// Kind is what Describe calls the source.
-const Kind = "text"
+// kind is what Describe calls the source.
+const kind = "text"
 
 // MaxBytes is the longest text that is read as a paste. A longer one is a log, and lies in
 // an archive or is scanned for messages alone.
@@ -94,7 +94,7 @@ func (s *Source) Mixed() bool { return s.mixed }
 
 // Describe implements evidence.Source.
 func (s *Source) Describe(context.Context) (evidence.Description, error) {
-	d := evidence.Description{Kind: Kind, Name: s.name, Now: s.now, AtLeast: s.atLeast, ByClock: s.byClock, Notes: s.bad}
+	d := evidence.Description{Kind: kind, Name: s.name, Now: s.now, AtLeast: s.atLeast, ByClock: s.byClock, Notes: s.bad}
 	if d.AtLeast {
 		d.Notes = append(slices.Clone(d.Notes), evidence.ReadLater(s.name, s.now, s.written))
 	}

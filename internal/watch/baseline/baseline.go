@@ -26,8 +26,8 @@ import (
 
 // The type of the file.
 const (
-	APIVersion = evidence.ProbeGroup + "/v1alpha1"
-	Kind       = "Baseline"
+	apiVersion = evidence.ProbeGroup + "/v1alpha1"
+	kind       = "Baseline"
 )
 
 // Area is a part of a cluster that is read and compared as a whole.
@@ -45,8 +45,8 @@ const (
 	Hardware     Area = "hardware"
 )
 
-// Areas lists them.
-func Areas() []Area {
+// areas lists them.
+func areas() []Area {
 	return []Area{Version, Operators, Nodes, Pools, Configs, Certificates, Network, Hardware}
 }
 
@@ -87,7 +87,7 @@ type Gap struct {
 func (e Entry) key() Entry { e.Value = ""; return e }
 
 func compare(a, b Entry) int {
-	return cmp.Or(cmp.Compare(slices.Index(Areas(), a.Area), slices.Index(Areas(), b.Area)),
+	return cmp.Or(cmp.Compare(slices.Index(areas(), a.Area), slices.Index(areas(), b.Area)),
 		cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Name, b.Name))
 }
 
@@ -133,10 +133,10 @@ func Read(in io.Reader) (Baseline, error) {
 		return Baseline{}, fmt.Errorf("it is not a baseline: %w", err)
 	}
 	switch {
-	case b.Kind != Kind:
+	case b.Kind != kind:
 		return Baseline{}, fmt.Errorf("it is not a baseline: its kind is %q", b.Kind)
-	case b.APIVersion != APIVersion:
-		return Baseline{}, fmt.Errorf("its version is %q, and this program reads %s", b.APIVersion, APIVersion)
+	case b.APIVersion != apiVersion:
+		return Baseline{}, fmt.Errorf("its version is %q, and this program reads %s", b.APIVersion, apiVersion)
 	case len(b.Entries) > maxEntries:
 		return Baseline{}, fmt.Errorf("it has more than %d values", maxEntries)
 	}

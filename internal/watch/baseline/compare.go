@@ -12,7 +12,7 @@ import (
 const (
 	Added   = "added"
 	Removed = "removed"
-	Changed = "changed"
+	changed = "changed"
 )
 
 // Change is one value that is not what it was, or an object that is new or gone: it has no
@@ -127,7 +127,7 @@ type comparing struct {
 // Compare compares a baseline with what the cluster is like now. A value that both have is
 // compared. That one of them lacks a value is a change only where it was read whole.
 func Compare(was, is Baseline) Comparison {
-	c := Comparison{APIVersion: APIVersion, Kind: "BaselineComparison", Since: was.Taken, Now: is.Taken, Cluster: was.Cluster, Verdict: was.Verdict,
+	c := Comparison{APIVersion: apiVersion, Kind: "BaselineComparison", Since: was.Taken, Now: is.Taken, Cluster: was.Cluster, Verdict: was.Verdict,
 		Identity: sameCluster(was, is), Changes: []Change{}, NotCompared: []Gap{}}
 	if c.Identity.Same == SameNo {
 		return c
@@ -140,7 +140,7 @@ func Compare(was, is Baseline) Comparison {
 			x.added(e)
 			continue
 		case value != e.Value:
-			c.Changes = append(c.Changes, Change{Area: e.Area, Subject: e.Subject, Name: e.Name, Kind: Changed, Was: value, Is: e.Value})
+			c.Changes = append(c.Changes, Change{Area: e.Area, Subject: e.Subject, Name: e.Name, Kind: changed, Was: value, Is: e.Value})
 		}
 		c.Compared++
 	}

@@ -94,7 +94,7 @@ var reporting = []evidence.Resource{evidence.ClusterVersions, evidence.ClusterOp
 // Take reads what a cluster is like now. Only a canceled context, or a source that breaks,
 // is an error.
 func Take(ctx context.Context, l Lister, at time.Time, source, verdict string) (Baseline, error) {
-	b := Baseline{APIVersion: APIVersion, Kind: Kind, Taken: at.UTC(), Source: source, Verdict: verdict, Entries: []Entry{}, Missing: []Gap{}, created: map[string]time.Time{}}
+	b := Baseline{APIVersion: apiVersion, Kind: kind, Taken: at.UTC(), Source: source, Verdict: verdict, Entries: []Entry{}, Missing: []Gap{}, created: map[string]time.Time{}}
 	for i := range readers {
 		if err := b.read(ctx, l, i); err != nil {
 			return b, err

@@ -204,7 +204,7 @@ func TestSwitch(t *testing.T) {
 	s := newServer(t)
 	set := func(value string) {
 		s.put(switchPath, map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
-			"metadata": map[string]any{"name": "csr-approver", "namespace": "rollcall"}, "data": map[string]any{SwitchKey: value}})
+			"metadata": map[string]any{"name": "csr-approver", "namespace": "rollcall"}, "data": map[string]any{switchKey: value}})
 	}
 	a, log := replica(t, s, func(c *Config) { c.Switch = testSwitch })
 	s.file(t, csrtest.Client("panda"))
@@ -236,12 +236,12 @@ func TestSwitch(t *testing.T) {
 // TestSwitchPulledInARound: between two approvals of one round.
 func TestSwitchPulledInARound(t *testing.T) {
 	s := newServer(t)
-	cm := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "csr-approver", "namespace": "rollcall"}, "data": map[string]any{SwitchKey: "true"}}
+	cm := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "csr-approver", "namespace": "rollcall"}, "data": map[string]any{switchKey: "true"}}
 	s.put(switchPath, cm)
 	s.file(t, csrtest.Client("panda"), csrtest.Serving("koala", "192.0.2.22"))
 	s.before = func(s *server, req *http.Request) {
 		if strings.HasSuffix(req.URL.Path, "/approval") {
-			cm["data"] = map[string]any{SwitchKey: "false"}
+			cm["data"] = map[string]any{switchKey: "false"}
 		}
 	}
 	a, _ := replica(t, s, func(c *Config) { c.Switch = testSwitch })

@@ -94,7 +94,7 @@ func TestRBAC(t *testing.T) {
 	}
 	s := newServer(t)
 	s.put("/api/v1/namespaces/rollcall-approver/configmaps/switch", map[string]any{"apiVersion": "v1", "kind": "ConfigMap",
-		"metadata": map[string]any{"name": "switch", "namespace": "rollcall-approver"}, "data": map[string]any{SwitchKey: "true"}})
+		"metadata": map[string]any{"name": "switch", "namespace": "rollcall-approver"}, "data": map[string]any{switchKey: "true"}})
 	s.file(t, csrtest.Client("panda"), csrtest.Serving("koala", "192.0.2.22"),
 		csrtest.Serving("otter", "192.0.2.23").At(csrtest.Noon.Add(-2*time.Minute)))
 	a, log := replica(t, s, func(c *Config) {

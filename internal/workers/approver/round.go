@@ -132,14 +132,14 @@ func (a *Approver) switchedOff(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read the switch, ConfigMap %s: %w", name, err)
 	}
-	if v := evidence.String(cm, "data", SwitchKey); v != "true" {
-		return fmt.Sprintf("ConfigMap %s has %s: %.20q, not \"true\"", name, SwitchKey, v), nil
+	if v := evidence.String(cm, "data", switchKey); v != "true" {
+		return fmt.Sprintf("ConfigMap %s has %s: %.20q, not \"true\"", name, switchKey, v), nil
 	}
 	return "", nil
 }
 
-// SwitchKey is the key of the switch's ConfigMap that must be "true".
-const SwitchKey = "approve"
+// switchKey is the key of the switch's ConfigMap that must be "true".
+const switchKey = "approve"
 
 func (a *Approver) notePause(why string) {
 	paused := 0.0
