@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 
@@ -56,14 +57,12 @@ func (a *app) versionCommand() *cobra.Command {
 
 // readVersion reads what the Go linker knows of the build.
 func readVersion() versionInfo {
-	v := versionInfo{Version: "unknown", GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	v := versionInfo{Version: developmentVersion, GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
 	}
-	if build.Main.Version != "" {
-		v.Version = build.Main.Version
-	}
+	v.Version = releaseOf(build.Main.Version)
 	for _, s := range build.Settings {
 		switch s.Key {
 		case "vcs.revision":
@@ -81,6 +80,22 @@ func readVersion() versionInfo {
 		v.Modules = append(v.Modules, moduleVersion{Path: m.Path, Version: m.Version, Sum: m.Sum})
 	}
 	return v
+}
+
+// developmentVersion is the version of a program that was not built from a release tag.
+const developmentVersion = "0.1.0-dev"
+
+// pseudoVersion is the end of a version that Go makes of a commit without a tag, or of a tree
+// with changes.
+var pseudoVersion = regexp.MustCompile(`\d{14}-[0-9a-f]{12}(\+.*)?$|\+dirty$`)
+
+// releaseOf returns the version of a main module if it is a release tag, else the development
+// version. The commit is in versionInfo.
+func releaseOf(module string) string {
+	if module == "" || module == "(devel)" || pseudoVersion.MatchString(module) {
+		return developmentVersion
+	}
+	return module
 }
 
 // addVersionFlag adds --version to the command that has no name of its own.
