@@ -21,13 +21,16 @@ type BaselineSaved struct {
 // Baseline writes what was saved, what was not, and what to do besides.
 func Baseline(w io.Writer, s BaselineSaved, o Options) error {
 	p := &page{Style: o.Style}
-	p.lead(0, span{green, p.sign(signGood) + " "}, "  ", plain, fmt.Sprintf("%s: %d values of %s as of %s", s.File, len(s.Saved.Entries), s.Saved.Source, clock(s.Saved.Taken)), 0)
+	p.lead(0, span{green, p.sign(signGood) + " "}, "  ", plain, fmt.Sprintf("%s: %d values of %s as of %s", s.File, len(s.Saved.Entries), s.Saved.Source,
+		clock(s.Saved.Taken)), 0)
 	switch {
 	case s.Healthy:
 	case s.Saved.Verdict == "undetermined":
-		p.lead(0, span{yellow, p.sign(signWarn) + " "}, "  ", plain, "Not known whether the cluster is healthy now ("+s.Reason+"). Save another baseline once that is known.", 0)
+		p.lead(0, span{yellow, p.sign(signWarn) + " "}, "  ", plain, "Not known whether the cluster is healthy now ("+s.Reason+
+			"). Save another baseline once that is known.", 0)
 	default:
-		p.lead(0, span{yellow, p.sign(signWarn) + " "}, "  ", plain, "The cluster is not healthy now ("+s.Reason+"). The baseline has this state: save another one once the cluster is healthy.", 0)
+		p.lead(0, span{yellow, p.sign(signWarn) + " "}, "  ", plain,
+			"The cluster is not healthy now ("+s.Reason+"). The baseline has this state: save another one once the cluster is healthy.", 0)
 	}
 	p.gaps("Not saved: ", s.Saved.Missing)
 	p.blank()

@@ -175,7 +175,8 @@ func newDocument(d *diagnosis.Diagnosis, o Options) *document {
 	hosts, timeline := o.hosts(d, left)
 	doc := &document{
 		APIVersion: d.APIVersion, Kind: d.Kind, Source: d.Source, Now: d.Now, Cluster: d.Cluster, Verdict: d.Verdict, Roots: d.Roots,
-		Deadlocks: d.Deadlocks, Accepted: d.Accepted, Edges: d.Edges, Findings: findings, Omitted: left, Hosts: hosts, Machines: d.Machines, Paths: d.Paths, Timeline: timeline, Stats: d.Stats,
+		Deadlocks: d.Deadlocks, Accepted: d.Accepted, Edges: d.Edges, Findings: findings, Omitted: left, Hosts: hosts, Machines: d.Machines, Paths: d.Paths,
+		Timeline: timeline, Stats: d.Stats,
 		Unexplained: each(d.Unexplained, func(u diagnosis.Unexplained) unexplained {
 			return unexplained{u, each(u.Suspects, o.inWords)}
 		}),

@@ -49,7 +49,8 @@ func (m *markup) refused(list []htmlRefused) {
 	}
 	m.put("<h3 class=\"act\">Do not</h3>\n")
 	for _, r := range list {
-		m.put("<details class=\"refused\"><summary><span class=\"no\" aria-hidden=\"true\">✗</span> <b>{}</b> <small><code>{}</code></small></summary>\n", r.Title, r.ID)
+		m.put("<details class=\"refused\"><summary><span class=\"no\" aria-hidden=\"true\">✗</span> <b>{}</b> <small><code>{}</code></small></summary>\n",
+			r.Title, r.ID)
 		m.some("<p>{}</p>\n", r.Happens)
 		m.some("<p><b>Instead:</b> {}</p>\n", r.Instead)
 		m.some("<p><b>When it is safe after all:</b> {}</p>", r.When)

@@ -48,7 +48,8 @@ func (t *text) htmlHosts() htmlHosts {
 	for i, s := range fault.Stages() {
 		h.Steps = append(h.Steps, htmlStep{i + 1, string(s), StageMeans(s)})
 	}
-	for _, s := range []diagnosis.StageOutcome{diagnosis.StagePassed, diagnosis.StageFailed, diagnosis.StageWaiting, diagnosis.StageUnknown, diagnosis.StageNotApplicable} {
+	for _, s := range []diagnosis.StageOutcome{diagnosis.StagePassed, diagnosis.StageFailed, diagnosis.StageWaiting, diagnosis.StageUnknown,
+		diagnosis.StageNotApplicable} {
 		h.Legend = append(h.Legend, cellSigns[s])
 	}
 	expected := 0

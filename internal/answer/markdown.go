@@ -46,7 +46,8 @@ type markdown struct {
 func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(&m.out, format, args...) }
 
 // escapes are the characters that mean something in Markdown.
-var escapes = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "<", "&lt;", ">", "&gt;", "[", `\[`, "]", `\]`, "|", `\|`, "#", `\#`, "~", `\~`, "!", `\!`)
+var escapes = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "<", "&lt;", ">", "&gt;", "[", `\[`, "]", `\]`, "|", `\|`, "#", `\#`,
+	"~", `\~`, "!", `\!`)
 
 // md makes foreign text plain text of Markdown.
 func (m *markdown) md(text string) string { return escapes.Replace(m.clean(text)) }

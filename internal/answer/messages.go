@@ -20,7 +20,8 @@ func (t *text) messages() {
 		return slices.ContainsFunc(t.d.Roots, func(root diagnosis.Root) bool {
 			return root.Fault == m.Fault || m.Fault != "" && slices.ContainsFunc(root.Effects(), func(k fault.Key) bool { return k.Fault == m.Fault })
 		}) || slices.ContainsFunc(r.Matches, func(cause message.Match) bool {
-			return slices.Contains(cause.Explains, m.Fault) && slices.ContainsFunc(t.d.Roots, func(root diagnosis.Root) bool { return root.Fault == cause.Fault })
+			return slices.Contains(cause.Explains, m.Fault) &&
+				slices.ContainsFunc(t.d.Roots, func(root diagnosis.Root) bool { return root.Fault == cause.Fault })
 		})
 	}
 	causes := slices.DeleteFunc(slices.Clone(r.Matches), known)

@@ -31,7 +31,8 @@ type Row struct{ Group, ID, Title string }
 
 // relations in words, from the view of the cause.
 var relations = map[fault.Relation]string{
-	fault.Same: "the same subject", fault.HostsOfPool: "the hosts of the pool", fault.AllNodePools: "every NodePool", fault.NodesOfPool: "the nodes of the pool",
+	fault.Same: "the same subject", fault.HostsOfPool: "the hosts of the pool", fault.AllNodePools: "every NodePool",
+	fault.NodesOfPool: "the nodes of the pool",
 	fault.PoolsOfHost: "the pool of the host", fault.HostsOfPeers: "the other hosts of the pool", fault.CSRsOfHost: "the CSRs of the host",
 	fault.HostOfCSR: "the host of the CSR", fault.AllHosts: "every host", fault.AllPools: "every pool", fault.AllCSRs: "every CSR",
 	fault.Operators: "operators", fault.ToCluster: "the cluster",

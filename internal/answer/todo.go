@@ -103,7 +103,8 @@ func (t *text) deadlockRemedy(r diagnosis.Root) string {
 // remedies writes the first remedy in full and names the others.
 func (t *text) remedies(list []fault.Advice, opens string) {
 	if len(list) == 0 {
-		t.lead(2, span{bold, "What to do: "}, "  ", plain, "nothing needs a repair here alone. Find its cause: `"+t.o.know("diagnose")+"`; keep the evidence with `"+t.o.know("collect")+"`.", 0)
+		t.lead(2, span{bold, "What to do: "}, "  ", plain, "nothing needs a repair here alone. Find its cause: `"+t.o.know("diagnose")+
+			"`; keep the evidence with `"+t.o.know("collect")+"`.", 0)
 		return
 	}
 	t.lead(2, span{bold, "What to do: "}, "  ", plain, t.about(list[0], opens), 0)

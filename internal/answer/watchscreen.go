@@ -292,7 +292,8 @@ func (s *watchScreen) hosts() []watchLine {
 			}
 			roles[i] = fmt.Sprintf("%d %s", s.v.JoinedByRole[role], word)
 		}
-		out = append(out, watchLine{{green, fmt.Sprintf("%-2s", s.sign(signGood))}, {plain, count(n, "host has", "hosts have") + " joined"}, {dim, " (" + strings.Join(roles, ", ") + ")"}})
+		out = append(out, watchLine{{green, fmt.Sprintf("%-2s", s.sign(signGood))}, {plain, count(n, "host has", "hosts have") + " joined"},
+			{dim, " (" + strings.Join(roles, ", ") + ")"}})
 	}
 	return out
 }

@@ -211,7 +211,12 @@ func ownFacts() map[string]bool {
 type withoutJournals struct{ *machine.Source }
 
 func (w withoutJournals) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text, error) {
-	return nil, &evidence.Unavailable{Need: evidence.Texts(q), Why: evidence.NotAsked, Detail: "--no-journals", Supply: evidence.Supply{Kind: evidence.SupplyHostJournals}}
+	return nil, &evidence.Unavailable{
+		Need:   evidence.Texts(q),
+		Why:    evidence.NotAsked,
+		Detail: "--no-journals",
+		Supply: evidence.Supply{Kind: evidence.SupplyHostJournals},
+	}
 }
 
 func (a *app) diagnose(ctx context.Context, s *machine.Source, c *fault.Catalog, chosen []string) (*diagnosis.Diagnosis, error) {
@@ -303,7 +308,11 @@ func (a *app) code(d *diagnosis.Diagnosis) int {
 // terminal, ASCII where the locale is not UTF-8, as that of a console.
 func (a *app) style() answer.Style {
 	dumb := a.io.Getenv("TERM") == "dumb"
-	s := answer.Style{Width: a.io.Width, Color: a.io.Terminal && !dumb && a.io.Getenv("NO_COLOR") == "", ASCII: a.flags.ascii || dumb || a.io.Getenv("TERM") == "linux"}
+	s := answer.Style{
+		Width: a.io.Width,
+		Color: a.io.Terminal && !dumb && a.io.Getenv("NO_COLOR") == "",
+		ASCII: a.flags.ascii || dumb || a.io.Getenv("TERM") == "linux",
+	}
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(a.io.Getenv(name)); v != "" {
 			s.ASCII = s.ASCII || !strings.Contains(v, "utf-8") && !strings.Contains(v, "utf8")

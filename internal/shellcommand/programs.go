@@ -14,7 +14,8 @@ type program struct {
 }
 
 // filters only shape what another command prints.
-var filters = []string{"grep", "egrep", "head", "tail", "sort", "uniq", "awk", "sed", "cut", "tr", "wc", "jq", "yq", "less", "more", "column", "xargs", "base64", "tee"}
+var filters = []string{"grep", "egrep", "head", "tail", "sort", "uniq", "awk", "sed", "cut", "tr", "wc", "jq", "yq", "less", "more", "column",
+	"xargs", "base64", "tee"}
 
 // programs are the programs of advice about clusters. A verb that is not listed is unknown.
 var programs = known()
@@ -31,53 +32,80 @@ func known() map[string]program {
 	add([]string{"oc", "kubectl"}, map[string]string{
 		"get": "lists objects", "describe": "shows objects and their events", "logs": "shows logs", "explain": "shows the fields of a kind",
 		"version": "shows versions", "whoami": "shows the user", "status": "shows a summary", "api-resources": "lists kinds", "cluster-info": "shows addresses",
-		"diff": "compares objects with a file", "wait": "waits for a condition", "events": "lists events", "top": "shows usage", "auth can-i": "asks whether the rights suffice",
+		"diff": "compares objects with a file", "wait": "waits for a condition", "events": "lists events", "top": "shows usage",
+		"auth can-i":  "asks whether the rights suffice",
 		"adm inspect": "saves objects and logs", "adm must-gather": "saves an archive of the cluster; it runs pods for that", "adm top": "shows usage",
 		"adm node-logs": "shows journals of a node", "adm release info": "shows a release", "adm wait-for-stable-cluster": "waits for the operators",
-		"config view": "shows the kubeconfig", "config current-context": "shows the context", "image info": "shows an image", "adm upgrade status": "shows the update",
+		"config view": "shows the kubeconfig", "config current-context": "shows the context", "image info": "shows an image",
+		"adm upgrade status": "shows the update",
 	}, map[string]string{
-		"delete": "deletes objects", "patch": "changes objects", "apply": "creates or changes objects", "create": "creates objects", "replace": "replaces objects",
-		"edit": "changes objects", "annotate": "changes annotations", "label": "changes labels", "scale": "changes the number of replicas", "set": "changes objects",
+		"delete": "deletes objects", "patch": "changes objects", "apply": "creates or changes objects", "create": "creates objects",
+		"replace": "replaces objects",
+		"edit":    "changes objects", "annotate": "changes annotations", "label": "changes labels", "scale": "changes the number of replicas",
+		"set":     "changes objects",
 		"rollout": "restarts or rolls back pods", "run": "starts a pod", "exec": "runs a command in a container", "rsh": "opens a shell in a container",
 		"debug": "starts a debug pod with full rights on the node; what it does depends on the command in it", "cp": "copies files from or to a container",
 		"adm certificate": "approves or denies certificate requests", "adm drain": "evicts the pods of a node", "adm cordon": "stops scheduling to a node",
-		"adm uncordon": "allows scheduling to a node again", "adm taint": "changes taints", "adm upgrade": "starts or changes an update", "adm ocp-certificates": "regenerates certificates",
-		"adm policy": "changes rights", "adm reboot-machine-config-pool": "reboots the nodes of a pool", "login": "writes a token to the kubeconfig", "config": "changes the kubeconfig",
+		"adm uncordon": "allows scheduling to a node again", "adm taint": "changes taints", "adm upgrade": "starts or changes an update",
+		"adm ocp-certificates": "regenerates certificates",
+		"adm policy":           "changes rights", "adm reboot-machine-config-pool": "reboots the nodes of a pool", "login": "writes a token to the kubeconfig",
+		"config": "changes the kubeconfig",
 	})
-	add([]string{"systemctl"}, map[string]string{"status": "shows a service", "is-active": "shows a service", "is-failed": "shows a service", "list-units": "lists services",
-		"cat": "shows a unit", "show": "shows a unit", "list-jobs": "lists jobs", "--failed": "lists failed services"},
-		map[string]string{"restart": "restarts a service", "start": "starts a service", "stop": "stops a service", "reload": "reloads a service", "enable": "enables a service",
-			"disable": "disables a service", "mask": "masks a service", "reboot": "reboots the host", "poweroff": "switches the host off", "daemon-reload": "reads units again", "reset-failed": "forgets failures"})
-	add([]string{"crictl"}, map[string]string{"ps": "lists containers", "pods": "lists pods", "logs": "shows logs", "inspect": "shows a container", "inspectp": "shows a pod", "images": "lists images", "info": "shows the runtime", "stats": "shows usage"},
-		map[string]string{"rm": "removes containers", "rmp": "removes pods", "stop": "stops containers", "stopp": "stops pods", "rmi": "removes images", "pull": "pulls an image", "exec": "runs a command in a container"})
+	add([]string{"systemctl"}, map[string]string{"status": "shows a service", "is-active": "shows a service", "is-failed": "shows a service",
+		"list-units": "lists services",
+		"cat":        "shows a unit", "show": "shows a unit", "list-jobs": "lists jobs", "--failed": "lists failed services"},
+		map[string]string{"restart": "restarts a service", "start": "starts a service", "stop": "stops a service", "reload": "reloads a service",
+			"enable":  "enables a service",
+			"disable": "disables a service", "mask": "masks a service", "reboot": "reboots the host", "poweroff": "switches the host off",
+			"daemon-reload": "reads units again", "reset-failed": "forgets failures"})
+	add([]string{"crictl"}, map[string]string{"ps": "lists containers", "pods": "lists pods", "logs": "shows logs", "inspect": "shows a container",
+		"inspectp": "shows a pod", "images": "lists images", "info": "shows the runtime", "stats": "shows usage"},
+		map[string]string{"rm": "removes containers", "rmp": "removes pods", "stop": "stops containers", "stopp": "stops pods", "rmi": "removes images",
+			"pull": "pulls an image", "exec": "runs a command in a container"})
 	add([]string{"podman"}, map[string]string{"ps": "lists containers", "logs": "shows logs", "inspect": "shows a container", "images": "lists images"},
-		map[string]string{"run": "starts a container", "image prune": "removes images", "rm": "removes containers", "stop": "stops containers", "pull": "pulls an image", "login": "writes credentials", "exec": "runs a command in a container"})
-	add([]string{"etcdctl"}, map[string]string{"member list": "lists the members", "endpoint": "asks the members", "alarm list": "lists alarms", "get": "reads keys"},
-		map[string]string{"member remove": "removes a member", "member add": "adds a member", "put": "writes keys", "del": "deletes keys", "defrag": "defragments; the member is blocked meanwhile",
+		map[string]string{"run": "starts a container", "image prune": "removes images", "rm": "removes containers", "stop": "stops containers",
+			"pull": "pulls an image", "login": "writes credentials", "exec": "runs a command in a container"})
+	add([]string{"etcdctl"}, map[string]string{"member list": "lists the members", "endpoint": "asks the members", "alarm list": "lists alarms",
+		"get": "reads keys"},
+		map[string]string{"member remove": "removes a member", "member add": "adds a member", "put": "writes keys", "del": "deletes keys",
+			"defrag":       "defragments; the member is blocked meanwhile",
 			"alarm disarm": "disarms alarms", "snapshot": "saves or restores a backup", "move-leader": "moves the leader"})
-	add([]string{"openshift-install"}, map[string]string{"wait-for": "waits for the installation", "agent wait-for": "waits for the installation", "gather": "saves logs of the hosts", "version": "shows the version", "explain": "shows fields", "analyze": "reads a log bundle"},
+	add([]string{"openshift-install"}, map[string]string{"wait-for": "waits for the installation", "agent wait-for": "waits for the installation",
+		"gather": "saves logs of the hosts", "version": "shows the version", "explain": "shows fields", "analyze": "reads a log bundle"},
 		map[string]string{"create": "creates files or a cluster", "destroy": "destroys the cluster", "agent": "creates files"})
 	add([]string{"rpm-ostree"}, map[string]string{"status": "shows deployments", "db": "shows packages", "kargs": "shows kernel arguments"},
-		map[string]string{"rebase": "changes the operating system", "rollback": "changes the operating system", "upgrade": "changes the operating system", "install": "changes the operating system", "reset": "changes the operating system"})
-	add([]string{"ipmitool"}, map[string]string{"sel": "shows the event log", "sdr": "shows sensors", "mc": "shows the BMC", "lan": "shows the network of the BMC"},
+		map[string]string{"rebase": "changes the operating system", "rollback": "changes the operating system", "upgrade": "changes the operating system",
+			"install": "changes the operating system", "reset": "changes the operating system"})
+	add([]string{"ipmitool"}, map[string]string{"sel": "shows the event log", "sdr": "shows sensors", "mc": "shows the BMC",
+		"lan": "shows the network of the BMC"},
 		map[string]string{"": "controls the host through its BMC"})
-	add([]string{"virsh"}, map[string]string{"list": "lists machines", "dominfo": "shows a machine", "console": "opens the console"}, map[string]string{"": "controls virtual machines"})
-	add([]string{"nmcli"}, map[string]string{"con show": "shows connections", "c show": "shows connections", "connection show": "shows connections", "device": "shows devices", "dev": "shows devices", "general": "shows the state"},
+	add([]string{"virsh"}, map[string]string{"list": "lists machines", "dominfo": "shows a machine", "console": "opens the console"},
+		map[string]string{"": "controls virtual machines"})
+	add([]string{"nmcli"}, map[string]string{"con show": "shows connections", "c show": "shows connections", "connection show": "shows connections",
+		"device": "shows devices", "dev": "shows devices", "general": "shows the state"},
 		map[string]string{"": "changes the network of the host"})
-	add([]string{"chronyc"}, map[string]string{"sources": "shows time servers", "tracking": "shows the clock", "sourcestats": "shows time servers", "activity": "shows time servers"},
+	add([]string{"chronyc"}, map[string]string{"sources": "shows time servers", "tracking": "shows the clock", "sourcestats": "shows time servers",
+		"activity": "shows time servers"},
 		map[string]string{"makestep": "sets the clock", "": "controls chrony"})
 	add([]string{"rollcall"}, map[string]string{"": "shows something"},
-		map[string]string{"fix apply": "carries a plan out", "fix resume": "continues a repair", "fix undo": "undoes a repair", "csr approve": "approves certificate requests"})
-	for _, n := range []string{"journalctl", "openssl", "ping", "nc", "dig", "nslookup", "getent", "ip", "ss", "netstat", "df", "ls", "cat", "stat", "date", "timedatectl", "hostname",
+		map[string]string{"fix apply": "carries a plan out", "fix resume": "continues a repair", "fix undo": "undoes a repair",
+			"csr approve": "approves certificate requests"})
+	for _, n := range []string{"journalctl", "openssl", "ping", "nc", "dig", "nslookup", "getent", "ip", "ss", "netstat", "df", "ls", "cat", "stat", "date",
+		"timedatectl", "hostname",
 		"uname", "dmesg", "lsblk", "traceroute", "tracepath", "arping", "ps", "env", "echo", "lsof", "blkid", "sha256sum", "sleep",
 		"grep", "head", "tail", "jq", "yq", "base64", "find", "host", "mount", "free", "ethtool", "lspci"} {
 		add([]string{n}, map[string]string{"": "shows something"}, nil)
 	}
-	for n, does := range map[string]string{"touch": "creates a file", "rm": "removes files", "mv": "moves files", "cp": "copies files", "ln": "links files", "chmod": "changes rights of files", "chown": "changes owners of files",
-		"reboot": "reboots the host", "shutdown": "switches the host off", "poweroff": "switches the host off", "kill": "ends processes", "pkill": "ends processes", "killall": "ends processes",
-		"wipefs": "wipes a disk", "dd": "writes raw data", "mkfs": "formats a disk", "sgdisk": "changes partitions", "iptables": "changes the firewall", "nft": "changes the firewall",
-		"restorecon": "changes labels of files", "vi": "edits a file", "vim": "edits a file", "nano": "edits a file", "scp": "copies files between hosts", "rsync": "copies files between hosts",
-		"coreos-installer": "writes a disk or an image", "helm": "changes releases", "hypershift": "changes hosted clusters", "hcp": "changes hosted clusters", "gcloud": "changes the cloud", "aws": "changes the cloud",
+	for n, does := range map[string]string{"touch": "creates a file", "rm": "removes files", "mv": "moves files", "cp": "copies files", "ln": "links files",
+		"chmod": "changes rights of files", "chown": "changes owners of files",
+		"reboot": "reboots the host", "shutdown": "switches the host off", "poweroff": "switches the host off", "kill": "ends processes",
+		"pkill": "ends processes", "killall": "ends processes",
+		"wipefs": "wipes a disk", "dd": "writes raw data", "mkfs": "formats a disk", "sgdisk": "changes partitions", "iptables": "changes the firewall",
+		"nft":        "changes the firewall",
+		"restorecon": "changes labels of files", "vi": "edits a file", "vim": "edits a file", "nano": "edits a file", "scp": "copies files between hosts",
+		"rsync":            "copies files between hosts",
+		"coreos-installer": "writes a disk or an image", "helm": "changes releases", "hypershift": "changes hosted clusters", "hcp": "changes hosted clusters",
+		"gcloud": "changes the cloud", "aws": "changes the cloud",
 		"cluster-restore.sh": "restores etcd from a backup", "quorum-restore.sh": "restores the quorum of etcd"} {
 		add([]string{n}, nil, map[string]string{"": does})
 	}

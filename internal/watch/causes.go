@@ -27,7 +27,15 @@ func (f *Follower) stepCauses(d *diagnosis.Diagnosis) []Event {
 	symptoms := map[string]bool{}
 	for _, r := range d.Roots {
 		first := r.Cases[0]
-		c := Cause{Fault: r.Fault, Title: first.Title, Severity: r.Severity, Confidence: first.Confidence, Since: first.Since, api: r.Layer == apiLayer, key: first.Key}
+		c := Cause{
+			Fault:      r.Fault,
+			Title:      first.Title,
+			Severity:   r.Severity,
+			Confidence: first.Confidence,
+			Since:      first.Since,
+			api:        r.Layer == apiLayer,
+			key:        first.Key,
+		}
 		for _, k := range r.Keys() {
 			c.Subjects = append(c.Subjects, k.Subject.String())
 			c.Blocks = c.Blocks || blocking[k]

@@ -101,7 +101,15 @@ type End struct {
 }
 
 func (f *Follower) event(t Type, text string) Event {
-	return Event{APIVersion: "rollcall.dev/v1alpha1", Kind: "WatchEvent", Time: f.now.UTC().Truncate(time.Second), Type: t, Text: text, Joined: f.joined, Expected: f.expected}
+	return Event{
+		APIVersion: "rollcall.dev/v1alpha1",
+		Kind:       "WatchEvent",
+		Time:       f.now.UTC().Truncate(time.Second),
+		Type:       t,
+		Text:       text,
+		Joined:     f.joined,
+		Expected:   f.expected,
+	}
 }
 
 // moved is the event of hosts that made the same step together.

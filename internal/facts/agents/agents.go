@@ -169,7 +169,12 @@ func missing(err error, r evidence.Resource) error {
 	if err != nil {
 		return err
 	}
-	return &evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.NotCollected, Detail: "the host is not on the roll", Supply: evidence.Supply{Kind: evidence.SupplyRendezvous}}
+	return &evidence.Unavailable{
+		Need:   evidence.Objects(r, ""),
+		Why:    evidence.NotCollected,
+		Detail: "the host is not on the roll",
+		Supply: evidence.Supply{Kind: evidence.SupplyRendezvous},
+	}
 }
 
 // fill sets what the service says.
@@ -204,7 +209,8 @@ func (f *host) fill(a assisted.Host, loc evidence.Locator) {
 func (f *host) sentence(a assisted.Host, item evidence.Item) {
 	failed, says := a.Status == assisted.Error, strings.ToLower(a.StatusInfo)
 	f.Failed.Set(failed, item)
-	f.TookTooLong.Set(failed && (strings.Contains(says, "took longer than expected") || strings.Contains(says, "did not sufficiently progress") || strings.Contains(says, "due to timeout")), item)
+	f.TookTooLong.Set(failed && (strings.Contains(says, "took longer than expected") || strings.Contains(says, "did not sufficiently progress") ||
+		strings.Contains(says, "due to timeout")), item)
 	f.WithCluster.Set(failed && strings.Contains(says, "part of a cluster that failed to install"), item)
 	// The second one is what becomes of the first after an hour, after 4.21.
 	booted := strings.Contains(says, "booted the installation image") || strings.Contains(says, "failed to boot from the installation disk")

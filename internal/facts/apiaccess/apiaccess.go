@@ -64,7 +64,8 @@ type access struct {
 	At facts.Field[time.Time] `cel:"at"`
 }
 
-var accessFact = facts.Define("api-access", fault.Cluster, "what the endpoint of the API answers: name, connection, certificate, health, credentials", needs, readAccess)
+var accessFact = facts.Define("api-access", fault.Cluster, "what the endpoint of the API answers: name, connection, certificate, health, credentials", needs,
+	readAccess)
 
 func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (access, error) {
 	var a access
@@ -73,7 +74,12 @@ func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (access, e
 		return a, err
 	}
 	if l.front == nil {
-		return a, &evidence.Unavailable{Need: needs[0], Why: evidence.NotAsked, Detail: "the endpoint of the API was not asked", Supply: evidence.Supply{Kind: evidence.SupplyKubeconfig}}
+		return a, &evidence.Unavailable{
+			Need:   needs[0],
+			Why:    evidence.NotAsked,
+			Detail: "the endpoint of the API was not asked",
+			Supply: evidence.Supply{Kind: evidence.SupplyKubeconfig},
+		}
 	}
 	front := l.front.APIAnswer
 	a.fill(front)

@@ -167,7 +167,8 @@ func hiddenDisk(hints *metal3.RootDeviceHints, disks []metal3.Storage) bool {
 		return true
 	}
 	return slices.ContainsFunc(disks, func(d metal3.Storage) bool {
-		return slices.ContainsFunc([]string{d.Name, d.HCTL, d.Model, d.Vendor, d.SerialNumber, d.WWN, d.WWNWithExtension, d.WWNVendorExtension}, evidence.Obfuscated)
+		return slices.ContainsFunc([]string{d.Name, d.HCTL, d.Model, d.Vendor, d.SerialNumber, d.WWN, d.WWNWithExtension, d.WWNVendorExtension},
+			evidence.Obfuscated)
 	})
 }
 

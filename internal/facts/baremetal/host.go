@@ -206,7 +206,8 @@ func (f *Host) power(h inventory.Host, raw evidence.Object, b hostStatus) {
 	}
 	f.Inspected.Set(st.HardwareDetails != nil, shown(h, "status.hardware", fmt.Sprintf("reported: %t", st.HardwareDetails != nil), time.Time{}))
 	fresh := st.TriedCredentials.Version != "" && st.TriedCredentials != st.GoodCredentials
-	f.SecretNew.Set(fresh, shown(h, "status.triedCredentials", fmt.Sprintf("the credentials that were tried last are others than those that worked last: %t", fresh), b.updated))
+	f.SecretNew.Set(fresh, shown(h, "status.triedCredentials", fmt.Sprintf("the credentials that were tried last are others than those that worked last: %t",
+		fresh), b.updated))
 }
 
 // consumer sets who uses the host.
@@ -241,7 +242,8 @@ func (f *Host) consumer(ctx context.Context, w *facts.World, h inventory.Host) e
 		f.ConsumerGone.Set(false, item, machines[i].Shows("metadata.name", "Machine "+ref.Name+" exists", machines[i].Created()))
 		return nil
 	}
-	f.ConsumerGone.Set(true, item, evidence.Dangling(evidence.Machines, inventory.MachineAPI, fmt.Sprintf("none of the %d Machines is %s", len(machines), ref.Name)))
+	f.ConsumerGone.Set(true, item, evidence.Dangling(evidence.Machines, inventory.MachineAPI,
+		fmt.Sprintf("none of the %d Machines is %s", len(machines), ref.Name)))
 	return nil
 }
 
@@ -278,7 +280,8 @@ func (f *Host) progress(h inventory.Host, b hostStatus) {
 	}
 	f.Paused.Set(b.paused, annotation)
 	f.PausedBy.Set(b.pausedBy, annotation)
-	f.Detached.Set(b.detached, shown(h, "metadata.annotations", fmt.Sprintf("%s: %t, operationalStatus %s", metal3.DetachedAnnotation, b.detached, b.status), time.Time{}))
+	f.Detached.Set(b.detached, shown(h, "metadata.annotations", fmt.Sprintf("%s: %t, operationalStatus %s", metal3.DetachedAnnotation, b.detached,
+		b.status), time.Time{}))
 }
 
 // failure sets what failed, and when it is tried again.

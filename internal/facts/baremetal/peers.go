@@ -54,7 +54,10 @@ func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, err
 	f.Registered.Set(api.Status.Provisioning.ID != "", item)
 	f.SameMAC.Prove(item)
 	f.SameBMC.Prove(item)
-	f.SameMAC.Set(shares(&f.SameMAC, own, known.mac[address], func(h inventory.Host) (string, string) { return "spec.bootMACAddress", h.BMH.API.Spec.BootMACAddress }))
+	f.SameMAC.Set(shares(&f.SameMAC, own, known.mac[address], func(h inventory.Host) (string, string) {
+		return "spec.bootMACAddress",
+			h.BMH.API.Spec.BootMACAddress
+	}))
 	f.SameBMC.Set(shares(&f.SameBMC, own, known.bmc[bmc], func(h inventory.Host) (string, string) { return "spec.bmc.address", h.BMH.API.Spec.BMC.Address }))
 	hidden := func(what string) error {
 		return evidence.Replaced(evidence.Objects(evidence.BareMetalHosts, inventory.MachineAPI), what)

@@ -33,7 +33,8 @@ type inputs struct {
 
 // inputsFact is the fact install-inputs.
 func inputsFact() facts.Fact {
-	return facts.Define("install-inputs", fault.Cluster, "the objects of the installation that operators go on reading: root-ca, cluster-config-v1, apiServerInternalURI",
+	return facts.Define("install-inputs", fault.Cluster,
+		"the objects of the installation that operators go on reading: root-ca, cluster-config-v1, apiServerInternalURI",
 		[]evidence.Need{
 			evidence.Objects(evidence.ConfigMaps, "kube-system"), evidence.Objects(evidence.ConfigMaps, mcoNamespace),
 			evidence.Objects(evidence.ControllerConfigs, ""), evidence.Objects(evidence.Infrastructures, ""),
@@ -78,7 +79,8 @@ func (in *inputs) root(ctx context.Context, w *facts.World) error {
 	shared := slices.ContainsFunc(bundle, func(c *x509.Certificate) bool { return slices.ContainsFunc(have, c.Equal) })
 	item := o.Shows("data", "authorities "+subjects(bundle), time.Time{})
 	in.Published.Set(o.Namespace+"/"+o.Name, item)
-	in.RootDiffers.Set(!shared, item, cc.Shows("spec.rootCAData", fmt.Sprintf("authorities %s, one of them is the same: %t", subjects(have), shared), time.Time{}))
+	in.RootDiffers.Set(!shared, item, cc.Shows("spec.rootCAData", fmt.Sprintf("authorities %s, one of them is the same: %t", subjects(have),
+		shared), time.Time{}))
 	return nil
 }
 
@@ -100,7 +102,11 @@ func (in *inputs) config(ctx context.Context, w *facts.World) (domain string, it
 	i := slices.IndexFunc(list, func(o evidence.Object) bool { return o.Name == "cluster-config-v1" })
 	if i < 0 {
 		if !slices.ContainsFunc(list, func(o evidence.Object) bool { return slices.Contains(alwaysPublished, o.Name) }) {
-			return "", item, &evidence.Unavailable{Need: evidence.Objects(evidence.ConfigMaps, "kube-system"), Why: evidence.NotCollected, Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "cm", Namespace: "kube-system"}}
+			return "", item, &evidence.Unavailable{
+				Need:   evidence.Objects(evidence.ConfigMaps, "kube-system"),
+				Why:    evidence.NotCollected,
+				Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "cm", Namespace: "kube-system"},
+			}
 		}
 		item = evidence.Listed(evidence.ConfigMaps, "kube-system", fmt.Sprintf("no cluster-config-v1 among the %d ConfigMaps", len(list)))
 		in.ConfigGone.Set(true, item)
@@ -171,12 +177,21 @@ func (in *inputs) address(ctx context.Context, w *facts.World, domain string, it
 	shown := infra.Shows("status.apiServerInternalURI", "apiServerInternalURI: "+uri, time.Time{})
 	u, err := url.Parse(uri)
 	if err != nil || u.Hostname() == "" {
-		return &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: "Infrastructure has no apiServerInternalURI", Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "infrastructure", Name: "cluster"}}
+		return &evidence.Unavailable{
+			Need:   need,
+			Why:    evidence.NotCollected,
+			Detail: "Infrastructure has no apiServerInternalURI",
+			Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "infrastructure", Name: "cluster"},
+		}
 	}
 	in.Internal.Set(u.Hostname(), shown)
 	switch {
 	case domain == "":
-		err = &evidence.Unavailable{Need: evidence.Objects(evidence.ConfigMaps, "kube-system"), Why: evidence.NotCollected, Detail: "no install-config names the cluster's domain"}
+		err = &evidence.Unavailable{
+			Need:   evidence.Objects(evidence.ConfigMaps, "kube-system"),
+			Why:    evidence.NotCollected,
+			Detail: "no install-config names the cluster's domain",
+		}
 	case evidence.Obfuscated(uri) || evidence.Obfuscated(domain):
 		err = evidence.Replaced(need, "the cluster's domain")
 	default:

@@ -193,7 +193,11 @@ func (m *mcs) served(ctx context.Context, w *facts.World, kept []*x509.Certifica
 				out = shownChain{chain: chain, loc: o.Loc}
 			}
 			stale = append(stale, a.Target)
-			m.Stale.Prove(evidence.Item{Locator: o.Loc, Excerpt: fmt.Sprintf("%s serves certificate %s, the Secret holds %s", a.Target, serial(chain[0]), serial(kept[0])), Time: a.At})
+			m.Stale.Prove(evidence.Item{
+				Locator: o.Loc,
+				Excerpt: fmt.Sprintf("%s serves certificate %s, the Secret holds %s", a.Target, serial(chain[0]), serial(kept[0])),
+				Time:    a.At,
+			})
 		}
 	}
 	slices.Sort(by)

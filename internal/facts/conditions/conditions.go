@@ -42,7 +42,11 @@ func (c Condition) Item() evidence.Item {
 // controller has not reported it yet, which is not the same as False.
 func NotReported(r evidence.Resource, name, condition string) *evidence.Unavailable {
 	return &evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.NotCollected,
-		Detail: fmt.Sprintf("%s %s has not reported %s yet", r.Name, name, condition), Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: r.String(), Name: name}}
+		Detail: fmt.Sprintf("%s %s has not reported %s yet", r.Name, name, condition), Supply: evidence.Supply{
+			Kind:     evidence.SupplyGet,
+			Resource: r.String(),
+			Name:     name,
+		}}
 }
 
 // Of returns the conditions in an object's status.

@@ -55,7 +55,12 @@ func readManager(ctx context.Context, w *facts.World, _ fault.Subject) (Manager,
 	own, newest := kubelet.Newest(leases, managerLease)
 	if own.Name == "" {
 		return m, &evidence.Unavailable{Need: evidence.Objects(evidence.Leases, systemNamespace), Why: evidence.NotCollected,
-			Detail: "no lease " + managerLease, Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "lease", Namespace: "kube-system", Name: "kube-controller-manager"}}
+			Detail: "no lease " + managerLease, Supply: evidence.Supply{
+				Kind:      evidence.SupplyGet,
+				Resource:  "lease",
+				Namespace: "kube-system",
+				Name:      "kube-controller-manager",
+			}}
 	}
 	renewed, limit := kubelet.Renewed(own), staleNear
 	nodes, err := w.Some(ctx, evidence.Leases, "kube-node-lease")
@@ -67,7 +72,8 @@ func readManager(ctx context.Context, w *facts.World, _ fault.Subject) (Manager,
 	}
 	holder, _, _ := strings.Cut(evidence.String(own.Content, "spec", "holderIdentity"), "_")
 	behind := newest.Sub(renewed)
-	item := own.Shows("spec.renewTime", fmt.Sprintf("renewed %s by %s, %s behind the newest lease", renewed.UTC().Format(time.RFC3339), holder, fault.Span(behind)), renewed)
+	item := own.Shows("spec.renewTime", fmt.Sprintf("renewed %s by %s, %s behind the newest lease", renewed.UTC().Format(time.RFC3339), holder,
+		fault.Span(behind)), renewed)
 	m.Found.Set(true, item)
 	m.Holder.Set(holder, item)
 	m.Renewed.Set(renewed, item)

@@ -54,7 +54,11 @@ func readNodes(ctx context.Context, w *facts.World, _ fault.Subject) (Nodes, err
 		c.since = version.Created()
 	}
 	if c.since.IsZero() {
-		n.Since.Miss(cmp.Or(err, error(&evidence.Unavailable{Need: evidence.Objects(evidence.ClusterVersions, ""), Why: evidence.NotCollected, Detail: "nothing says when the cluster began"})))
+		n.Since.Miss(cmp.Or(err, error(&evidence.Unavailable{
+			Need:   evidence.Objects(evidence.ClusterVersions, ""),
+			Why:    evidence.NotCollected,
+			Detail: "nothing says when the cluster began",
+		})))
 	} else {
 		n.Since.Set(c.since, item)
 	}
@@ -121,7 +125,11 @@ func (n *Nodes) expect(ctx context.Context, w *facts.World) error {
 	}
 	if expected == 0 {
 		return facts.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.Infrastructures, ""), Why: evidence.NotCollected,
-			Detail: "neither topology nor install-config says how many", Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "infrastructure", Name: "cluster"}}, &n.Expected, &n.Says)
+			Detail: "neither topology nor install-config says how many", Supply: evidence.Supply{
+				Kind:     evidence.SupplyGet,
+				Resource: "infrastructure",
+				Name:     "cluster",
+			}}, &n.Expected, &n.Says)
 	}
 	item := evidence.Item{Locator: loc, Excerpt: fmt.Sprintf("%s: %d control-plane nodes", says, expected)}
 	n.Expected.Set(expected, item)

@@ -63,7 +63,8 @@ func ResourceFact() facts.Fact {
 		needs = append(needs, evidence.Objects(r.resource, r.namespace))
 	}
 	sortby.Func(needs, func(a, b evidence.Need) int { return strings.Compare(a.String(), b.String()) })
-	return facts.Define("operator-resource", fault.Operator, "what an operator says in its own resource, which its ClusterOperator repeats minutes later", needs, readResource)
+	return facts.Define("operator-resource", fault.Operator, "what an operator says in its own resource, which its ClusterOperator repeats minutes later",
+		needs, readResource)
 }
 
 func readResource(ctx context.Context, w *facts.World, s fault.Subject) (Resource, error) {

@@ -129,7 +129,8 @@ func (v *Version) history(o evidence.Object) {
 			if !completed {
 				current, completed = evidence.String(h, "version"), true
 			}
-			v.Completed.Set(evidence.Time(h, "completionTime"), o.Shows("status.history", "completed "+evidence.String(h, "version"), evidence.Time(h, "completionTime")))
+			v.Completed.Set(evidence.Time(h, "completionTime"), o.Shows("status.history", "completed "+evidence.String(h, "version"),
+				evidence.Time(h, "completionTime")))
 		}
 	}
 	if !completed && o.Annotation(evidence.PartMark) == "fields" { // what is not shown may say that one was
@@ -137,7 +138,11 @@ func (v *Version) history(o evidence.Object) {
 		return
 	}
 	if len(list) == 0 {
-		u := &evidence.Unavailable{Need: evidence.Objects(evidence.ClusterVersions, ""), Why: evidence.NotCollected, Detail: "status.history is empty: the version operator has not reported yet"}
+		u := &evidence.Unavailable{
+			Need:   evidence.Objects(evidence.ClusterVersions, ""),
+			Why:    evidence.NotCollected,
+			Detail: "status.history is empty: the version operator has not reported yet",
+		}
 		_ = facts.Miss(u, &v.Updating, &v.Current, &v.Started)
 		v.Installing.Set(true, o.Shows("status.history", "no version was completed", time.Time{}))
 		return

@@ -165,7 +165,12 @@ func (l *loop) other(pod evidence.Object, st status, lines []evidence.Item) erro
 	fromLog := slices.ContainsFunc(lines, func(i evidence.Item) bool { return i.Locator.Line > 0 })
 	if st.running && !fromLog { // nothing tells whether the previous log was read
 		return facts.Miss(&evidence.Unavailable{Need: evidence.Texts(logsOf(pod.Namespace, st.container)), Why: evidence.NotCollected,
-			Detail: "no known line in the previous log of " + pod.Name, Supply: evidence.Supply{Kind: evidence.SupplyPreviousLog, Namespace: pod.Namespace, Container: st.container, Name: pod.Name}}, &l.Cause, &l.Said)
+			Detail: "no known line in the previous log of " + pod.Name, Supply: evidence.Supply{
+				Kind:      evidence.SupplyPreviousLog,
+				Namespace: pod.Namespace,
+				Container: st.container,
+				Name:      pod.Name,
+			}}, &l.Cause, &l.Said)
 	}
 	said := fmt.Sprintf("exit code %d %s", st.exit, st.reason)
 	if len(lines) > 0 {

@@ -23,7 +23,12 @@ func statusOf(pod evidence.Object, container string) (status, bool) {
 			continue
 		}
 		_, running := evidence.Field(c, "state", "running").(map[string]any)
-		s := status{container: container, waiting: evidence.String(c, "state", "waiting", "reason"), restarts: evidence.Int(c, "restartCount"), running: running}
+		s := status{
+			container: container,
+			waiting:   evidence.String(c, "state", "waiting", "reason"),
+			restarts:  evidence.Int(c, "restartCount"),
+			running:   running,
+		}
 		run, ok := evidence.Field(c, "state", "terminated").(map[string]any)
 		if !ok {
 			run, _ = evidence.Field(c, "lastState", "terminated").(map[string]any)

@@ -16,7 +16,9 @@ import (
 // an hour, others after a day. "none" is therefore no sign of trouble in a host
 // that is a Node.
 type HostRequests struct {
-	Client        facts.Field[string]    `cel:"client"` // state of the newest request for a first client certificate: none, pending, approved, issued, denied, failed
+	// state of the newest request for a first client certificate: none, pending, approved,
+	// issued, denied, failed
+	Client        facts.Field[string]    `cel:"client"`
 	ClientName    facts.Field[string]    `cel:"clientName"`
 	ClientSince   facts.Field[time.Time] `cel:"clientSince"` // when the newest was made
 	ClientPending facts.Field[int]       `cel:"clientPending"`
@@ -57,7 +59,11 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (HostRequest
 	}
 	for _, r := range all {
 		if r.Broken != "" && r.NodeName == "" {
-			c.gap = &evidence.Unavailable{Need: evidence.Objects(evidence.CSRs, ""), Why: evidence.Damaged, Detail: "whose request " + r.Name + " is cannot be read"}
+			c.gap = &evidence.Unavailable{
+				Need:   evidence.Objects(evidence.CSRs, ""),
+				Why:    evidence.Damaged,
+				Detail: "whose request " + r.Name + " is cannot be read",
+			}
 		}
 	}
 	return c.fields(evidence.Listed(evidence.CSRs, "", fmt.Sprintf("none of the %d requests is of %s", len(all), h.Name))), nil

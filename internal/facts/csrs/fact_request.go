@@ -125,7 +125,11 @@ func askedOf(r Request, p siblings) Asked {
 		{"failed", r.Failure, []facts.Setter{&a.FailedReason, &a.FailedMessage, &a.State}},
 	} {
 		if m.mark.Reason != "" || m.mark.Message != "" {
-			facts.Prove(evidence.Item{Locator: r.Loc.At("status.conditions"), Excerpt: m.word + " " + m.mark.Reason + ": " + m.mark.Message, Time: m.mark.At}, m.fields...)
+			facts.Prove(evidence.Item{
+				Locator: r.Loc.At("status.conditions"),
+				Excerpt: m.word + " " + m.mark.Reason + ": " + m.mark.Message,
+				Time:    m.mark.At,
+			}, m.fields...)
 		}
 	}
 	return a
@@ -137,7 +141,8 @@ func (r Request) item() evidence.Item {
 }
 
 func (r Request) sentence() string {
-	return fmt.Sprintf("%s certificate for %s asked by %s at %s: %s", r.Kind, cmp.Or(r.NodeName, r.CN, "a name that cannot be read"), r.asker(), stamp(r.Created), r.State)
+	return fmt.Sprintf("%s certificate for %s asked by %s at %s: %s", r.Kind, cmp.Or(r.NodeName, r.CN, "a name that cannot be read"), r.asker(),
+		stamp(r.Created), r.State)
 }
 
 // asker names the requester in a sentence.
@@ -250,7 +255,11 @@ func (a *Asked) node(ctx context.Context, w *facts.World, r Request) error {
 		a.AliveSince.Set(false, item)
 		return nil
 	}
-	a.NodeReady.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.NotCollected, Detail: "the condition Ready of node " + node.Name + " is not reported yet"})
+	a.NodeReady.Miss(&evidence.Unavailable{
+		Need:   evidence.Objects(evidence.Nodes, ""),
+		Why:    evidence.NotCollected,
+		Detail: "the condition Ready of node " + node.Name + " is not reported yet",
+	})
 	conditions, _ := evidence.Field(node.Content, "status", "conditions").([]any)
 	for _, e := range conditions {
 		c, _ := e.(map[string]any)
@@ -353,7 +362,8 @@ func reserved(ctx context.Context, w *facts.World, r Request) []evidence.Item {
 		return nil
 	}
 	name := h.BMH.API.Spec.ConsumerRef.Name
-	return []evidence.Item{evidence.Dangling(evidence.Machines, MachineNamespace, fmt.Sprintf("none is %s, which BareMetalHost %s is reserved for", name, h.BMH.API.Name))}
+	return []evidence.Item{evidence.Dangling(evidence.Machines, MachineNamespace, fmt.Sprintf("none is %s, which BareMetalHost %s is reserved for",
+		name, h.BMH.API.Name))}
 }
 
 // compared shows the Machine of which the approver logged that it compared the request with

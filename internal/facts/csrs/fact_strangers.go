@@ -38,7 +38,8 @@ const approvedByRule = "NodeCSRApprove"
 
 // unknownNamesFact is the fact csr-strangers.
 func unknownNamesFact() facts.Fact {
-	return facts.Define("csr-strangers", fault.Cluster, "client certificates of nodes that were approved for names that no Node, Machine, BareMetalHost or Agent has",
+	return facts.Define("csr-strangers", fault.Cluster,
+		"client certificates of nodes that were approved for names that no Node, Machine, BareMetalHost or Agent has",
 		append(inventory.Needs(), evidence.Objects(evidence.Infrastructures, "")), readUnknownNames)
 }
 
@@ -70,7 +71,11 @@ func noUnknownNames(all []Request) UnknownNames {
 	var f UnknownNames
 	for _, r := range all {
 		if r.Broken != "" && (r.State == Issued || r.State == Approved) {
-			f.Count.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.CSRs, ""), Why: evidence.Damaged, Detail: "whose request " + r.Name + " is cannot be read"})
+			f.Count.Miss(&evidence.Unavailable{
+				Need:   evidence.Objects(evidence.CSRs, ""),
+				Why:    evidence.Damaged,
+				Detail: "whose request " + r.Name + " is cannot be read",
+			})
 		}
 	}
 	facts.Complete(&f)
@@ -200,7 +205,8 @@ func unknownNamesOf(list []Request) UnknownNames {
 	f.Requester.Set(mostOften(requesters))
 	f.Expires.Set(expires)
 	for _, r := range list[:min(len(list), mostShown)] {
-		facts.ProveAll(&f, r.shows(fmt.Sprintf("%s: %s (%s), requested by %s", r.NodeName, r.Approval.Message, cmp.Or(r.Approval.Reason, "no reason"), r.Requester)))
+		facts.ProveAll(&f, r.shows(fmt.Sprintf("%s: %s (%s), requested by %s", r.NodeName, r.Approval.Message,
+			cmp.Or(r.Approval.Reason, "no reason"), r.Requester)))
 	}
 	return f
 }

@@ -48,7 +48,12 @@ func readAnswers(ctx context.Context, w *facts.World, _ fault.Subject) (answers,
 		if o, ok := answers[name]; ok {
 			detail = fmt.Sprintf("%s of etcd: %s", name, cmp.Or(evidence.String(o.Content, "error"), "it is not what etcdctl prints"))
 		}
-		_ = facts.Miss(&evidence.Unavailable{Need: answersNeed, Why: evidence.NotCollected, Detail: detail, Supply: evidence.Supply{Kind: evidence.SupplyMustGather}}, fields...)
+		_ = facts.Miss(&evidence.Unavailable{
+			Need:   answersNeed,
+			Why:    evidence.NotCollected,
+			Detail: detail,
+			Supply: evidence.Supply{Kind: evidence.SupplyMustGather},
+		}, fields...)
 	}
 	names, ok := a.listed(answers["member_list"])
 	if !ok {
@@ -78,7 +83,9 @@ func (a *answers) listed(o evidence.Object) (map[string]string, bool) {
 		}
 		name := evidence.String(m, "name")
 		if peers, _ := m["peerURLs"].([]any); name == "" && len(peers) > 0 {
-			name = fmt.Sprintf("NAME-PENDING-%v", peers[0]) // as the operator calls it: openshift/cluster-etcd-operator:pkg/etcdcli/health.go GetMemberNameOrHost
+			// as the operator calls it: openshift/cluster-etcd-operator:pkg/etcdcli/health.go
+			// GetMemberNameOrHost
+			name = fmt.Sprintf("NAME-PENDING-%v", peers[0])
 		}
 		names[fmt.Sprint(m["ID"])] = name
 		members = append(members, name)

@@ -31,22 +31,24 @@ import (
 
 // Etcd is the fact etcd.
 type Etcd struct {
-	Available     facts.Field[int]       `cel:"available"` // members that are healthy
-	Members       facts.Field[int]       `cel:"members"`   // members that count for the quorum
-	Quorum        facts.Field[int]       `cel:"quorum"`    // how many must be healthy
-	Quorate       facts.Field[bool]      `cel:"quorate"`
-	Unhealthy     facts.Field[[]string]  `cel:"unhealthy"`
-	NotStarted    facts.Field[[]string]  `cel:"notStarted"`    // added, and never joined
-	HA            facts.Field[bool]      `cel:"ha"`            // the topology asks for more than one member
-	Fenced        facts.Field[bool]      `cel:"fenced"`        // two nodes of which the one fences the other: they never have one to spare
-	Tolerant      facts.Field[bool]      `cel:"tolerant"`      // one more member may fail
-	Bootstrap     facts.Field[bool]      `cel:"bootstrap"`     // the member of the bootstrap host has not been removed
-	Degraded      facts.Field[bool]      `cel:"degraded"`      // EtcdMembersDegraded
-	Since         facts.Field[time.Time] `cel:"since"`         // since when members are not all healthy; only the operator's own resource shows it
-	ReportedSince facts.Field[time.Time] `cel:"reportedSince"` // since when the condition that reports it has its status, be it for this or for what came before
-	HeldBack      facts.Field[bool]      `cel:"heldBack"`      // the operator holds back revisions until etcd is fault tolerant
-	TimedOut      facts.Field[bool]      `cel:"timedOut"`      // etcd did not answer the operator in time
-	Unsafe        facts.Field[bool]      `cel:"unsafe"`        // the override for clusters without quorum protection is set
+	Available  facts.Field[int]       `cel:"available"` // members that are healthy
+	Members    facts.Field[int]       `cel:"members"`   // members that count for the quorum
+	Quorum     facts.Field[int]       `cel:"quorum"`    // how many must be healthy
+	Quorate    facts.Field[bool]      `cel:"quorate"`
+	Unhealthy  facts.Field[[]string]  `cel:"unhealthy"`
+	NotStarted facts.Field[[]string]  `cel:"notStarted"` // added, and never joined
+	HA         facts.Field[bool]      `cel:"ha"`         // the topology asks for more than one member
+	Fenced     facts.Field[bool]      `cel:"fenced"`     // two nodes of which the one fences the other: they never have one to spare
+	Tolerant   facts.Field[bool]      `cel:"tolerant"`   // one more member may fail
+	Bootstrap  facts.Field[bool]      `cel:"bootstrap"`  // the member of the bootstrap host has not been removed
+	Degraded   facts.Field[bool]      `cel:"degraded"`   // EtcdMembersDegraded
+	Since      facts.Field[time.Time] `cel:"since"`      // since when members are not all healthy; only the operator's own resource shows it
+	// since when the condition that reports it has its status, be it for this or for what came
+	// before
+	ReportedSince facts.Field[time.Time] `cel:"reportedSince"`
+	HeldBack      facts.Field[bool]      `cel:"heldBack"` // the operator holds back revisions until etcd is fault tolerant
+	TimedOut      facts.Field[bool]      `cel:"timedOut"` // etcd did not answer the operator in time
+	Unsafe        facts.Field[bool]      `cel:"unsafe"`   // the override for clusters without quorum protection is set
 }
 
 // Fact is the fact etcd.
@@ -128,7 +130,11 @@ func operatorConditions(ctx context.Context, w *facts.World) (list []conditions.
 		return conditions.Split(conditions.Of(co)), true, nil
 	}
 	if missing == nil {
-		missing = &evidence.Unavailable{Need: evidence.Objects(evidence.EtcdOperators, ""), Why: evidence.NotCollected, Detail: "the operator has not reported yet"}
+		missing = &evidence.Unavailable{
+			Need:   evidence.Objects(evidence.EtcdOperators, ""),
+			Why:    evidence.NotCollected,
+			Detail: "the operator has not reported yet",
+		}
 	}
 	return nil, false, missing
 }
@@ -137,7 +143,11 @@ func operatorConditions(ctx context.Context, w *facts.World) (list []conditions.
 // UnionCondition, pkg/config/clusteroperator/v1helpers/status.go SetStatusCondition).
 var errUnion = &evidence.Unavailable{
 	Need: evidence.Objects(evidence.EtcdOperators, ""), Why: evidence.NotCollected,
-	Detail: "the time of a ClusterOperator's condition is that of all its controllers together", Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "etcd", Name: "cluster"},
+	Detail: "the time of a ClusterOperator's condition is that of all its controllers together", Supply: evidence.Supply{
+		Kind:     evidence.SupplyGet,
+		Resource: "etcd",
+		Name:     "cluster",
+	},
 }
 
 var (

@@ -146,7 +146,8 @@ func kubeletRuns(o evidence.Object, now time.Time) (bool, evidence.Item, error) 
 	ready := conditions.Find(conditions.Of(o), "Ready")
 	state := o.Annotation(stateAnnotation)
 	beat := ready.Beat
-	item := o.Shows("status.conditions[Ready]", fmt.Sprintf("Node %s: Ready is %s, its machine-config-daemon is %s", o.Name, ready.Status, cmp.Or(state, "silent")), beat)
+	item := o.Shows("status.conditions[Ready]", fmt.Sprintf("Node %s: Ready is %s, its machine-config-daemon is %s", o.Name, ready.Status,
+		cmp.Or(state, "silent")), beat)
 	switch {
 	case ready.Status == "True" && state == "Done":
 		return true, item, nil

@@ -126,7 +126,8 @@ var missingSecret = regexp.MustCompile(`MountVolume\.SetUp failed for volume "[^
 func eventsFact() facts.Fact {
 	return facts.Define("hosted-events", fault.Cluster, "what the management cluster refuses to the pods of the hosted control plane",
 		[]evidence.Need{
-			evidence.Objects(evidence.HostedEvents, evidence.ControlPlaneNamespace), evidence.Objects(evidence.HostedDeployments, evidence.ControlPlaneNamespace),
+			evidence.Objects(evidence.HostedEvents, evidence.ControlPlaneNamespace),
+			evidence.Objects(evidence.HostedDeployments, evidence.ControlPlaneNamespace),
 		}, readEvents)
 }
 
@@ -158,11 +159,13 @@ func readEvents(ctx context.Context, w *facts.World, _ fault.Subject) (events, e
 // of a Deployment of which every replica is of its newest ReplicaSet, and available. The
 // event outlives its cause by hours.
 func admitted(event evidence.Object, deployments []evidence.Object) bool {
-	set, ok := strings.CutPrefix(evidence.String(event.Content, "involvedObject", "kind")+" "+evidence.String(event.Content, "involvedObject", "name"), "ReplicaSet ")
+	set, ok := strings.CutPrefix(evidence.String(event.Content, "involvedObject", "kind")+" "+evidence.String(event.Content, "involvedObject",
+		"name"), "ReplicaSet ")
 	return ok && slices.ContainsFunc(deployments, func(o evidence.Object) bool {
 		of := set[:max(0, strings.LastIndexByte(set, '-'))]
 		wanted := evidence.Int(o.Content, "spec", "replicas")
-		return o.Name == of && wanted > 0 && evidence.Int(o.Content, "status", "updatedReplicas") >= wanted && evidence.Int(o.Content, "status", "availableReplicas") >= wanted &&
+		return o.Name == of && wanted > 0 && evidence.Int(o.Content, "status", "updatedReplicas") >= wanted &&
+			evidence.Int(o.Content, "status", "availableReplicas") >= wanted &&
 			evidence.Int(o.Content, "status", "observedGeneration") >= evidence.Int(o.Content, "metadata", "generation")
 	})
 }

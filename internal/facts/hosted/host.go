@@ -42,7 +42,8 @@ type host struct {
 }
 
 func hostFact() facts.Fact {
-	return facts.Define("hosted-host", fault.Host, "the Machine of a host of a hosted cluster, its provider's machine and its Agent", inventory.Needs(), readHost)
+	return facts.Define("hosted-host", fault.Host, "the Machine of a host of a hosted cluster, its provider's machine and its Agent",
+		inventory.Needs(), readHost)
 }
 
 func readHost(ctx context.Context, w *facts.World, s fault.Subject) (host, error) {

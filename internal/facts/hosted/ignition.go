@@ -97,7 +97,8 @@ func (f *cert) times(leaf, root *x509.Certificate, serving evidence.Object) {
 	if root.NotAfter.Before(end) {
 		end = root.NotAfter
 	}
-	item := serving.Shows("data[tls.crt]", fmt.Sprintf("from %s to %s, issued by %q", leaf.NotBefore.UTC().Format(time.RFC3339), end.UTC().Format(time.RFC3339), leaf.Issuer.CommonName), time.Time{})
+	item := serving.Shows("data[tls.crt]", fmt.Sprintf("from %s to %s, issued by %q", leaf.NotBefore.UTC().Format(time.RFC3339),
+		end.UTC().Format(time.RFC3339), leaf.Issuer.CommonName), time.Time{})
 	f.NotBefore.Set(leaf.NotBefore, item)
 	f.NotAfter.Set(end, item)
 	f.Signed.Set(leaf.CheckSignatureFrom(root) == nil, item)

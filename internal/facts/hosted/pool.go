@@ -202,7 +202,8 @@ func readPoolMachines(ctx context.Context, w *facts.World, s fault.Subject) (poo
 		return f, err
 	}
 	if n.Platform == none {
-		return f, facts.Excluded(n.Object.Shows("spec.platform.type", "NodePool "+n.Name+": platform None", time.Time{}), "no Machines are made on the platform None")
+		return f, facts.Excluded(n.Object.Shows("spec.platform.type", "NodePool "+n.Name+": platform None", time.Time{}),
+			"no Machines are made on the platform None")
 	}
 	f.Wanted.Set(n.Wanted, n.Object.Shows("spec.replicas", fmt.Sprintf("%d replicas", n.Wanted), time.Time{}))
 	made, joined := 0, 0

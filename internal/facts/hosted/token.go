@@ -144,7 +144,8 @@ func (f *token) pointer(ctx context.Context, w *facts.World, n inventory.NodePoo
 	f.match(evidence.String(pointer, "token"), token, data.Loc.At("data.value"))
 	wantPool, wantHash := n.Namespace+"/"+n.Name, f.Config.Value()
 	havePool, haveHash := evidence.String(pointer, "nodePool"), evidence.String(pointer, "hash")
-	f.WrongPool.Set(havePool != wantPool || haveHash != wantHash, data.Shows("data.value", fmt.Sprintf("headers NodePool %q, TargetConfigVersionHash %q", havePool, haveHash), time.Time{}))
+	f.WrongPool.Set(havePool != wantPool || haveHash != wantHash,
+		data.Shows("data.value", fmt.Sprintf("headers NodePool %q, TargetConfigVersionHash %q", havePool, haveHash), time.Time{}))
 	item := data.Shows("data.value", "source "+source, time.Time{})
 	f.Source.Set(source, item)
 	f.Encoding.Set(encoding, item)

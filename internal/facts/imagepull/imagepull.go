@@ -122,7 +122,11 @@ func (p *pull) boot(boot firstboot.FirstBoot) error {
 		p.set(pullerror.Error{}, "", time.Time{}, proof...)
 		return nil
 	}
-	p.set(pullerror.Error{Cause: pullerror.Cause(boot.Class.Value()), Host: boot.Registry.Value(), Said: boot.Said.Value()}, boot.Error.Value(), boot.Since.Value(), proof...)
+	p.set(pullerror.Error{
+		Cause: pullerror.Cause(boot.Class.Value()),
+		Host:  boot.Registry.Value(),
+		Said:  boot.Said.Value(),
+	}, boot.Error.Value(), boot.Since.Value(), proof...)
 	p.FirstBoot.Set(true)
 	return nil
 }

@@ -30,8 +30,10 @@ var log = evidence.TextQuery{Kind: evidence.Installer}
 
 // Install is the fact install-log.
 type Install struct {
-	Ended       facts.Field[string]    `cel:"ended"`       // complete, failed, or running: the log has no end
-	Step        facts.Field[string]    `cel:"step"`        // the last one: assets, infrastructure, agent, api, bootstrap, bootstrapped, initialize, stable, console, complete
+	Ended facts.Field[string] `cel:"ended"` // complete, failed, or running: the log has no end
+	// the last one: assets, infrastructure, agent, api, bootstrap, bootstrapped, initialize,
+	// stable, console, complete
+	Step        facts.Field[string]    `cel:"step"`
 	WaitsFor    facts.Field[string]    `cel:"waitsFor"`    // the same in words
 	Error       facts.Field[string]    `cel:"error"`       // what it logged when it failed
 	Reason      facts.Field[string]    `cel:"reason"`      // what it still waited for, in its words
@@ -91,7 +93,8 @@ const (
 
 // messages are the lines that this package reads.
 var messages = []string{
-	sigRun, sigInfra, sigOldInfra, sigWait, sigStill, sigBoot, sigDone, sigFatal, sigFailed, sigOperator, sigMade, sigGenerate, sigGather, sigAgent, sigStopped, sigPulls, sigGathered, sigLine,
+	sigRun, sigInfra, sigOldInfra, sigWait, sigStill, sigBoot, sigDone, sigFatal, sigFailed, sigOperator, sigMade, sigGenerate, sigGather, sigAgent,
+	sigStopped, sigPulls, sigGathered, sigLine,
 }
 
 // waitSteps maps what is waited for to the step; the first match counts.

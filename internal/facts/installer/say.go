@@ -26,7 +26,14 @@ func Say(ctx context.Context, w *facts.World) (*diagnosis.Installer, error) {
 	if !slices.ContainsFunc(run, worksOnCluster) {
 		in.ended, in.waitsFor = "made", ""
 	}
-	said := &diagnosis.Installer{Version: in.version, Ended: in.ended, Step: in.step, WaitsFor: in.waitsFor, At: in.at, Locator: run[len(run)-1].Line.Loc.String()}
+	said := &diagnosis.Installer{
+		Version:  in.version,
+		Ended:    in.ended,
+		Step:     in.step,
+		WaitsFor: in.waitsFor,
+		At:       in.at,
+		Locator:  run[len(run)-1].Line.Loc.String(),
+	}
 	if in.ended == "failed" && in.interrupted {
 		said.Ended = "interrupted"
 	}

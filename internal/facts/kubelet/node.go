@@ -160,7 +160,11 @@ func (n *Node) fill(api *corev1.Node, loc evidence.Locator) {
 func (n *Node) ready(api *corev1.Node, loc evidence.Locator) {
 	i := slices.IndexFunc(api.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
 	if i < 0 {
-		_ = facts.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.Nodes, ""), Why: evidence.NotCollected, Detail: "the condition Ready of Node " + api.Name + " is not reported yet"},
+		_ = facts.Miss(&evidence.Unavailable{
+			Need:   evidence.Objects(evidence.Nodes, ""),
+			Why:    evidence.NotCollected,
+			Detail: "the condition Ready of Node " + api.Name + " is not reported yet",
+		},
 			&n.Ready, &n.ReadyStatus, &n.ReadyReason, &n.ReadyMessage, &n.ReadySince, &n.LastHeartbeat, &n.StoppedPosting, &n.NetworkNotReady)
 		return
 	}

@@ -27,7 +27,8 @@ type hostRequests struct {
 	Last     facts.Field[time.Time] `cel:"last"`
 }
 
-var hostRequestsFact = facts.Define("host-mcs-requests", fault.Host, "what a host that has not joined asked the machine config servers for, identified by its address",
+var hostRequestsFact = facts.Define("host-mcs-requests", fault.Host,
+	"what a host that has not joined asked the machine config servers for, identified by its address",
 	append(inventory.Needs(), evidence.Texts(logs)), readHostRequests)
 
 func readHostRequests(ctx context.Context, w *facts.World, s fault.Subject) (hostRequests, error) {

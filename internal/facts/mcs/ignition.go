@@ -15,19 +15,21 @@ import (
 
 // Ignition is what the host's console says of its last boot's Ignition.
 type Ignition struct {
-	Joined     facts.Field[bool]   `cel:"joined"`     // a Node of this name exists
-	URL        facts.Field[string] `cel:"url"`        // the last one that was fetched
-	Pool       facts.Field[string] `cel:"pool"`       // in that URL, "" where it is not of a machine config server
-	Hosted     facts.Field[bool]   `cel:"hosted"`     // that URL is one of a hosted cluster's ignition server
-	Attempts   facts.Field[int64]  `cel:"attempts"`   // number of the last attempt
-	Status     facts.Field[int64]  `cel:"status"`     // HTTP status of the last answer, 0 when the last attempt got none
-	ErrorClass facts.Field[string] `cel:"errorClass"` // of the last attempt without an answer: dns, refused, timeout, no-route, no-network, tls-..., plain-http, http-to-tls, closed, other
-	Error      facts.Field[string] `cel:"error"`      // as printed
-	CA         facts.Field[string] `cel:"ca"`         // name of the CA that the pointer brought
-	SameName   facts.Field[bool]   `cel:"sameName"`   // the untrusted certificate names a CA that the pointer has, with another key
-	BadCA      facts.Field[bool]   `cel:"badCA"`      // the pointer's CA cannot be read
-	BadConfig  facts.Field[string] `cel:"badConfig"`  // why a fetched config was refused, "" where it was not
-	Looping    facts.Field[bool]   `cel:"looping"`    // it retried up to the end of the console
+	Joined   facts.Field[bool]   `cel:"joined"`   // a Node of this name exists
+	URL      facts.Field[string] `cel:"url"`      // the last one that was fetched
+	Pool     facts.Field[string] `cel:"pool"`     // in that URL, "" where it is not of a machine config server
+	Hosted   facts.Field[bool]   `cel:"hosted"`   // that URL is one of a hosted cluster's ignition server
+	Attempts facts.Field[int64]  `cel:"attempts"` // number of the last attempt
+	Status   facts.Field[int64]  `cel:"status"`   // HTTP status of the last answer, 0 when the last attempt got none
+	// of the last attempt without an answer: dns, refused, timeout, no-route, no-network,
+	// tls-..., plain-http, http-to-tls, closed, other
+	ErrorClass facts.Field[string] `cel:"errorClass"`
+	Error      facts.Field[string] `cel:"error"`     // as printed
+	CA         facts.Field[string] `cel:"ca"`        // name of the CA that the pointer brought
+	SameName   facts.Field[bool]   `cel:"sameName"`  // the untrusted certificate names a CA that the pointer has, with another key
+	BadCA      facts.Field[bool]   `cel:"badCA"`     // the pointer's CA cannot be read
+	BadConfig  facts.Field[string] `cel:"badConfig"` // why a fetched config was refused, "" where it was not
+	Looping    facts.Field[bool]   `cel:"looping"`   // it retried up to the end of the console
 	Finished   facts.Field[bool]   `cel:"finished"`
 	Terminal   facts.Field[bool]   `cel:"terminal"` // it gave up: emergency shell
 	Seconds    facts.Field[int64]  `cel:"seconds"`  // from the first to the last attempt in this boot, by the kernel's clock

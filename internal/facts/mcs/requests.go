@@ -152,7 +152,11 @@ func (r *Requests) count(row []request) {
 	r.Last.Set(last)
 	if len(row) > 0 {
 		end := row[len(row)-1].failure
-		r.Failures.Prove(evidence.Item{Locator: end.Loc, Time: end.Time, Excerpt: fmt.Sprintf("%d requests in a row failed, the last one: %s", len(row), excerpt(end.Text))})
+		r.Failures.Prove(evidence.Item{
+			Locator: end.Loc,
+			Time:    end.Time,
+			Excerpt: fmt.Sprintf("%d requests in a row failed, the last one: %s", len(row), excerpt(end.Text)),
+		})
 	}
 }
 

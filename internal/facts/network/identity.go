@@ -180,7 +180,8 @@ func readInfra(ctx context.Context, w *facts.World, s fault.Subject) (Infra, err
 		return f, facts.NotApplicable("the cluster has no virtual addresses")
 	}
 	if evidence.String(status, "loadBalancer", "type") == "UserManaged" {
-		return f, facts.Excluded(infra.Shows("status.platformStatus."+on.status+".loadBalancer.type", "UserManaged", time.Time{}), "the load balancer is managed outside the cluster")
+		return f, facts.Excluded(infra.Shows("status.platformStatus."+on.status+".loadBalancer.type", "UserManaged", time.Time{}),
+			"the load balancer is managed outside the cluster")
 	}
 	namespace := infraNamespace(on.short)
 	f.Namespace.Set(namespace, p.Item())

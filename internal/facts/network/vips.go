@@ -53,7 +53,8 @@ func readVIPs(ctx context.Context, w *facts.World, _ fault.Subject) (VIPs, error
 	f.UserManaged.Set(balancer == "UserManaged", infra.Shows("status.platformStatus."+key+".loadBalancer.type", balancer, time.Time{}))
 	spec := []string{"spec", "platformSpec", key}
 	networks := texts(evidence.Field(infra.Content, append(spec, "machineNetworks")...))
-	vips := append(texts(evidence.Field(infra.Content, append(spec, "apiServerInternalIPs")...)), texts(evidence.Field(infra.Content, append(spec, "ingressIPs")...))...)
+	vips := append(texts(evidence.Field(infra.Content, append(spec, "apiServerInternalIPs")...)),
+		texts(evidence.Field(infra.Content, append(spec, "ingressIPs")...))...)
 	checked := len(networks) > 0 && len(vips) > 0
 	var outside []string
 	for _, vip := range vips {
@@ -61,7 +62,8 @@ func readVIPs(ctx context.Context, w *facts.World, _ fault.Subject) (VIPs, error
 			outside = append(outside, vip)
 		}
 	}
-	item := infra.Shows(strings.Join(spec, "."), fmt.Sprintf("virtual addresses %s, machineNetworks %s", strings.Join(vips, " "), strings.Join(networks, " ")), time.Time{})
+	item := infra.Shows(strings.Join(spec, "."), fmt.Sprintf("virtual addresses %s, machineNetworks %s", strings.Join(vips, " "), strings.Join(networks, " ")),
+		time.Time{})
 	f.Networks.Set(networks, item)
 	f.All.Set(vips, item)
 	f.Outside.Set(outside, item)

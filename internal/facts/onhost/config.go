@@ -28,7 +28,8 @@ type config struct {
 	CurrentSince facts.Field[time.Time] `cel:"currentSince"`
 }
 
-var configFact = facts.Define("host-config-files", fault.Host, "what Ignition and the machine-config-daemon left on the machine's disk, and the image that it booted",
+var configFact = facts.Define("host-config-files", fault.Host,
+	"what Ignition and the machine-config-daemon left on the machine's disk, and the image that it booted",
 	needs(evidence.HostConfigs), readConfig)
 
 func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (config, error) {
@@ -106,7 +107,11 @@ func (f *config) configs(c *onhost.Config, loc evidence.Locator) {
 // image sets which image the machine booted.
 func (f *config) image(c *onhost.Config, loc evidence.Locator) {
 	if c.Booted == "" {
-		_ = facts.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.HostConfigs, ""), Why: evidence.NotCollected, Detail: c.BootedProblem}, &f.Booted, &f.BootedOther)
+		_ = facts.Miss(&evidence.Unavailable{
+			Need:   evidence.Objects(evidence.HostConfigs, ""),
+			Why:    evidence.NotCollected,
+			Detail: c.BootedProblem,
+		}, &f.Booted, &f.BootedOther)
 		return
 	}
 	wanted, err := f.Wanted.Get()

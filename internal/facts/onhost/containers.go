@@ -23,7 +23,8 @@ type containers struct {
 	Broken        facts.Field[[]string]  `cel:"broken"` // manifests that are no pods
 }
 
-var containersFact = facts.Define("host-containers", fault.Host, "the static pods on the machine's disk, and whether their containers run as the container runtime says",
+var containersFact = facts.Define("host-containers", fault.Host,
+	"the static pods on the machine's disk, and whether their containers run as the container runtime says",
 	needs(evidence.HostContainers), readContainers)
 
 // infraSuffix ends the namespaces of the on-prem static pods: openshift-kni-infra,
@@ -96,7 +97,8 @@ func (s *stopped) add(list []onhost.Container, m onhost.Manifest, loc evidence.L
 		if s.since.IsZero() || began.Before(s.since) {
 			s.since = began
 		}
-		s.proof = append(s.proof, shows(loc, "crictl ps -a --name "+name, fmt.Sprintf("container %s of the static pod in %s does not run: %s", name, m.Path, said), began))
+		s.proof = append(s.proof, shows(loc, "crictl ps -a --name "+name, fmt.Sprintf("container %s of the static pod in %s does not run: %s", name,
+			m.Path, said), began))
 	}
 }
 

@@ -65,7 +65,8 @@ func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identit
 	if err != nil {
 		return f, err
 	}
-	name := shows(loc, "/proc/sys/kernel/hostname", fmt.Sprintf("the machine is called %q (by %s; /etc/hostname: %q)", id.Hostname, id.NameFrom, id.StaticName), id.At)
+	name := shows(loc, "/proc/sys/kernel/hostname", fmt.Sprintf("the machine is called %q (by %s; /etc/hostname: %q)", id.Hostname, id.NameFrom,
+		id.StaticName), id.At)
 	f.At.Set(id.At, name)
 	f.Hostname.Set(id.Hostname, name)
 	f.Nameless.Set(strings.HasPrefix(strings.ToLower(id.Hostname), "localhost"), name)
@@ -76,7 +77,8 @@ func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identit
 	f.credential(&id, loc)
 	f.bootstrap(&id, loc)
 	foreign := len(id.Runtime.Authorities) > 0 && len(id.Bootstrap.Authorities) > 0 && !common(id.Runtime.Authorities, id.Bootstrap.Authorities)
-	f.ForeignCA.Set(foreign, shows(loc, id.Bootstrap.Path, fmt.Sprintf("authorities in %s: %s; in %s: %s", id.Runtime.Path, authorities(id.Runtime.Authorities), id.Bootstrap.Path, authorities(id.Bootstrap.Authorities)),
+	f.ForeignCA.Set(foreign, shows(loc, id.Bootstrap.Path, fmt.Sprintf("authorities in %s: %s; in %s: %s", id.Runtime.Path,
+		authorities(id.Runtime.Authorities), id.Bootstrap.Path, authorities(id.Bootstrap.Authorities)),
 		id.Bootstrap.Modified))
 	for _, k := range []onhost.Kubeconfig{id.Runtime, id.Bootstrap} {
 		if k.Error != "" {
@@ -137,7 +139,8 @@ func (f *Identity) credential(id *onhost.Identity, loc evidence.Locator) {
 
 // ofCredential are the fields that a certificate tells.
 func (f *Identity) ofCredential() []facts.Setter {
-	return []facts.Setter{&f.CertFound, &f.CertUsable, &f.CertWhy, &f.CertNode, &f.OtherNode, &f.NotBefore, &f.NotAfter, &f.Expired, &f.NotYet, &f.NeedsNew, &f.AsNode, &f.Who}
+	return []facts.Setter{&f.CertFound, &f.CertUsable, &f.CertWhy, &f.CertNode, &f.OtherNode, &f.NotBefore, &f.NotAfter, &f.Expired, &f.NotYet,
+		&f.NeedsNew, &f.AsNode, &f.Who}
 }
 
 // certificate sets what the client certificate says.
@@ -175,7 +178,8 @@ func (f *Identity) certificate(id *onhost.Identity, leaf *onhost.Certificate, lo
 // bootstrap judges what the kubelet asks for its first certificate with.
 func (f *Identity) bootstrap(id *onhost.Identity, loc evidence.Locator) {
 	b := id.Bootstrap
-	fields := []facts.Setter{&f.Bootstrap, &f.BootstrapUsable, &f.BootstrapWhy, &f.BootstrapKind, &f.BootstrapExpired, &f.BootstrapEnd, &f.BootstrapAdmin, &f.BootstrapLocal}
+	fields := []facts.Setter{&f.Bootstrap, &f.BootstrapUsable, &f.BootstrapWhy, &f.BootstrapKind, &f.BootstrapExpired, &f.BootstrapEnd,
+		&f.BootstrapAdmin, &f.BootstrapLocal}
 	if b.Error != "" {
 		unread(evidence.HostIdentities, b.Path, b.Error, fields...)
 		return

@@ -21,7 +21,8 @@ type names struct {
 	Servers facts.Field[[]string] `cel:"servers"`
 }
 
-var namesFact = facts.Define("host-names", fault.Host, "whether the machine itself resolves the names that its kubelet needs", needs(evidence.HostResolutions), readNames)
+var namesFact = facts.Define("host-names", fault.Host, "whether the machine itself resolves the names that its kubelet needs",
+	needs(evidence.HostResolutions), readNames)
 
 func readNames(ctx context.Context, w *facts.World, s fault.Subject) (names, error) {
 	var f names

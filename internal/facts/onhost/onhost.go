@@ -81,7 +81,12 @@ func ready(h inventory.Host) bool {
 
 // unread makes fields unknown because a file could not be read.
 func unread(r evidence.Resource, path, why string, fields ...facts.Setter) {
-	_ = facts.Miss(&evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.Forbidden, Detail: path + ": " + why, Supply: evidence.Supply{Kind: evidence.SupplyHostRoot}}, fields...)
+	_ = facts.Miss(&evidence.Unavailable{
+		Need:   evidence.Objects(r, ""),
+		Why:    evidence.Forbidden,
+		Detail: path + ": " + why,
+		Supply: evidence.Supply{Kind: evidence.SupplyHostRoot},
+	}, fields...)
 }
 
 // shows is what the machine says in one of its files or commands.

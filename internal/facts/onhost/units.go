@@ -125,7 +125,8 @@ func (f *units) before(l unitList) {
 		facts.Prove(item, &f.Failed, &f.Running, &f.Before, &f.BeforeSince)
 	}
 	if len(failed)+len(running) == 0 {
-		facts.Prove(shows(l.loc, "systemctl show", "none of the units before the kubelet failed or still runs", time.Time{}), &f.Failed, &f.Running, &f.Before, &f.BeforeSince)
+		facts.Prove(shows(l.loc, "systemctl show", "none of the units before the kubelet failed or still runs", time.Time{}), &f.Failed, &f.Running,
+			&f.Before, &f.BeforeSince)
 	}
 	f.Failed.Set(failed)
 	f.Running.Set(running)

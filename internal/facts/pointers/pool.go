@@ -55,8 +55,10 @@ type secretUser struct {
 
 // fact is the fact pool-pointers.
 func fact() facts.Fact {
-	return facts.Define("pool-pointers", fault.Pool, "the pointer configs in Secrets: their address and authority against the machine config server's certificate",
-		append(certs.ServingNeeds(), evidence.Objects(evidence.Secrets, inventory.MachineAPI), evidence.Objects(evidence.MachineSets, inventory.MachineAPI)), read)
+	return facts.Define("pool-pointers", fault.Pool,
+		"the pointer configs in Secrets: their address and authority against the machine config server's certificate",
+		append(certs.ServingNeeds(), evidence.Objects(evidence.Secrets, inventory.MachineAPI), evidence.Objects(evidence.MachineSets, inventory.MachineAPI)),
+		read)
 }
 
 const (
@@ -165,7 +167,8 @@ func (f *pointers) machineSets(ctx context.Context, w *facts.World, pool string)
 			continue
 		}
 		f.used = append(f.used, name)
-		facts.Prove(o.Shows("spec.template.spec.providerSpec.value", "MachineSet "+o.Name+" gives its hosts Secret "+name, time.Time{}), &f.Used, &f.Missing, &f.InUse, &f.Refusing, &f.Sets, &f.Field, &f.Why)
+		facts.Prove(o.Shows("spec.template.spec.providerSpec.value", "MachineSet "+o.Name+" gives its hosts Secret "+name, time.Time{}), &f.Used, &f.Missing,
+			&f.InUse, &f.Refusing, &f.Sets, &f.Field, &f.Why)
 	}
 	return nil
 }
@@ -231,7 +234,8 @@ func (f *pointers) compare(o evidence.Object, used bool, serving certs.Serving, 
 			f.authority = names
 		}
 		f.outdated, f.inUse = append(f.outdated, o.Name), f.inUse || used
-		trusts, served := shows(" trusts "+names), evidence.Item{Locator: serving.Loc, Excerpt: "served: " + leaf.Subject.String() + ", signed by " + leaf.Issuer.String()}
+		trusts, served := shows(" trusts "+names),
+			evidence.Item{Locator: serving.Loc, Excerpt: "served: " + leaf.Subject.String() + ", signed by " + leaf.Issuer.String()}
 		facts.Prove(trusts, &f.Outdated, &f.Authority, &f.InUse)
 		f.Outdated.Prove(served)
 		f.refuse(o.Name, "it trusts "+names+sameName(c.Names, leaf)+", which did not sign what the machine config server shows", trusts, served)
@@ -247,7 +251,8 @@ func (f *pointers) compare(o evidence.Object, used bool, serving certs.Serving, 
 			f.address = c.Host
 		}
 		f.uncovered, f.inUse = append(f.uncovered, o.Name), f.inUse || used
-		leads, served := shows(" leads to "+c.Host), evidence.Item{Locator: serving.Loc, Excerpt: "what is served is for " + strings.Join(certs.Names(leaf), ", ")}
+		leads, served := shows(" leads to "+c.Host),
+			evidence.Item{Locator: serving.Loc, Excerpt: "what is served is for " + strings.Join(certs.Names(leaf), ", ")}
 		facts.Prove(leads, &f.Uncovered, &f.Address, &f.InUse)
 		f.Uncovered.Prove(served)
 		f.refuse(o.Name, "it leads to "+c.Host+", which the machine config server's certificate is not for", leads, served)

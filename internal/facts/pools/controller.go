@@ -67,15 +67,18 @@ func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) 
 
 // controller is whether the machine-config-controller works.
 type controller struct {
-	Running    facts.Field[bool]      `cel:"running"`    // a pod of it is ready
-	Why        facts.Field[string]    `cel:"why"`        // where it does not run: what shows it
-	Since      facts.Field[time.Time] `cel:"since"`      // where it does not run: since its newest pod is not ready or exists; without a pod since its lease is not renewed or its Deployment is not available
+	Running facts.Field[bool]   `cel:"running"` // a pod of it is ready
+	Why     facts.Field[string] `cel:"why"`     // where it does not run: what shows it
+	// where it does not run: since its newest pod is not ready or exists; without a pod since
+	// its lease is not renewed or its Deployment is not available
+	Since      facts.Field[time.Time] `cel:"since"`
 	StalePools facts.Field[[]string]  `cel:"stalePools"` // pools whose newest spec it has not seen
 	Changed    facts.Field[time.Time] `cel:"changed"`    // the first of the specs that it has not seen; zero where their writers are not known
 }
 
 var controllerFact = facts.Define("mcc", fault.Cluster, "whether the machine-config-controller runs and keeps up",
-	[]evidence.Need{evidence.Objects(evidence.Pods, mcs.Namespace), evidence.Objects(evidence.MachineConfigPools, ""), evidence.Objects(evidence.Deployments, mcs.Namespace),
+	[]evidence.Need{evidence.Objects(evidence.Pods, mcs.Namespace), evidence.Objects(evidence.MachineConfigPools, ""),
+		evidence.Objects(evidence.Deployments, mcs.Namespace),
 		evidence.Objects(evidence.Leases, mcs.Namespace)}, readController)
 
 func readController(ctx context.Context, w *facts.World, _ fault.Subject) (controller, error) {
@@ -99,10 +102,12 @@ func readController(ctx context.Context, w *facts.World, _ fault.Subject) (contr
 		if len(stale) == 1 || written.Before(changed) {
 			changed = written
 		}
-		facts.Prove(o.Shows("status.observedGeneration", fmt.Sprintf("generation %d, observedGeneration %d", generation, observed), written), &c.StalePools, &c.Changed)
+		facts.Prove(o.Shows("status.observedGeneration", fmt.Sprintf("generation %d, observedGeneration %d", generation, observed), written),
+			&c.StalePools, &c.Changed)
 	}
 	if len(stale) == 0 {
-		facts.Prove(evidence.Listed(evidence.MachineConfigPools, "", fmt.Sprintf("none of the %d pools has a newer generation than the observed one", len(pools))), &c.StalePools, &c.Changed)
+		facts.Prove(evidence.Listed(evidence.MachineConfigPools, "", fmt.Sprintf("none of the %d pools has a newer generation than the observed one",
+			len(pools))), &c.StalePools, &c.Changed)
 	}
 	slices.Sort(stale)
 	c.StalePools.Set(stale)
@@ -134,7 +139,8 @@ func (c *controller) readPods(ctx context.Context, w *facts.World) error {
 		facts.Prove(o.Shows("status", fmt.Sprintf("phase %s, ready %t", pod.Status.Phase, ready), time.Time{}), &c.Running, &c.Since, &c.Why)
 	}
 	if why == "" {
-		facts.Prove(evidence.Listed(evidence.Pods, mcs.Namespace, "no pod of machine-config-controller among those that were listed"), &c.Running, &c.Since, &c.Why)
+		facts.Prove(evidence.Listed(evidence.Pods, mcs.Namespace, "no pod of machine-config-controller among those that were listed"),
+			&c.Running, &c.Since, &c.Why)
 	}
 	renewed, err := controllerLease(ctx, w)
 	if err != nil {
@@ -193,12 +199,20 @@ func (c *controller) withoutPod(ctx context.Context, w *facts.World, renewed evi
 			return err
 		}
 	case !ok:
-		c.Since.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.Deployments, mcs.Namespace), Why: evidence.NotCollected, Detail: "no Deployment machine-config-controller"})
+		c.Since.Miss(&evidence.Unavailable{
+			Need:   evidence.Objects(evidence.Deployments, mcs.Namespace),
+			Why:    evidence.NotCollected,
+			Detail: "no Deployment machine-config-controller",
+		})
 	default:
 		if evidence.Field(o.Content, "spec", "replicas") != nil && evidence.Int(o.Content, "spec", "replicas") == 0 {
 			c.Why.Set("its Deployment is scaled to 0", o.Shows("spec.replicas", "0", time.Time{}))
 		}
-		c.Since.Miss(&evidence.Unavailable{Need: evidence.Objects(evidence.Deployments, mcs.Namespace), Why: evidence.NotCollected, Detail: "the Deployment does not report since when it is not available"})
+		c.Since.Miss(&evidence.Unavailable{
+			Need:   evidence.Objects(evidence.Deployments, mcs.Namespace),
+			Why:    evidence.NotCollected,
+			Detail: "the Deployment does not report since when it is not available",
+		})
 		list, _ := evidence.Field(o.Content, "status", "conditions").([]any)
 		for _, raw := range list {
 			x, _ := raw.(map[string]any)

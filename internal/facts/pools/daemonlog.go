@@ -86,7 +86,12 @@ func readDaemon(ctx context.Context, w *facts.World, s fault.Subject) (Daemon, e
 	lines, ok := logs.lines[s.Name]
 	if !ok {
 		return Daemon{}, &evidence.Unavailable{Need: evidence.Texts(DaemonLogs), Why: evidence.NotCollected,
-			Detail: "no line of the daemon on " + s.Name, Supply: evidence.Supply{Kind: evidence.SupplyPodLog, Namespace: mcs.Namespace, Container: "machine-config-daemon", Host: s.Name}}
+			Detail: "no line of the daemon on " + s.Name, Supply: evidence.Supply{
+				Kind:      evidence.SupplyPodLog,
+				Namespace: mcs.Namespace,
+				Container: "machine-config-daemon",
+				Host:      s.Name,
+			}}
 	}
 	d.follow(lines)
 	return d.fields(), nil

@@ -40,9 +40,11 @@ type NodeDrain struct {
 	Running facts.Field[bool]      `cel:"running"` // begun and not done
 	Since   facts.Field[time.Time] `cel:"since"`   // when it began
 	Tries   facts.Field[int64]     `cel:"tries"`   // that failed
-	Pods    facts.Field[string]    `cel:"pods"`    // that the last try could not evict, as namespace/name, or that were refused while no other node is drained; "" where none is named
-	Why     facts.Field[string]    `cel:"why"`     // the API server's reason for the first of them
-	Budget  facts.Field[bool]      `cel:"budget"`  // it is a PodDisruptionBudget
+	// that the last try could not evict, as namespace/name, or that were refused while no other
+	// node is drained; "" where none is named
+	Pods   facts.Field[string] `cel:"pods"`
+	Why    facts.Field[string] `cel:"why"`    // the API server's reason for the first of them
+	Budget facts.Field[bool]   `cel:"budget"` // it is a PodDisruptionBudget
 }
 
 var drainFact = facts.Define("node-drain", fault.Host, "how far the machine-config-controller is with draining the node, and which pods hold it up",

@@ -156,7 +156,8 @@ func maxUnavailable(pool *apitypes.MachineConfigPool) int64 {
 func (v *Served) conditions(o evidence.Object, pool *apitypes.MachineConfigPool) {
 	since := o.Created()
 	none := o.Shows("status.conditions", "", time.Time{})
-	for _, kind := range []apitypes.MachineConfigPoolConditionType{apitypes.MachineConfigPoolUpdating, apitypes.MachineConfigPoolNodeDegraded, apitypes.MachineConfigPoolRenderDegraded} {
+	for _, kind := range []apitypes.MachineConfigPoolConditionType{apitypes.MachineConfigPoolUpdating, apitypes.MachineConfigPoolNodeDegraded,
+		apitypes.MachineConfigPoolRenderDegraded} {
 		c := condition(pool, kind)
 		if c != nil {
 			none.Excerpt += fmt.Sprintf("%s: %s ", kind, c.Status)

@@ -213,7 +213,8 @@ func followOne(lines []line) boot {
 func (b boot) fields(h inventory.Host) ramdisk {
 	var f ramdisk
 	api := &h.BMH.API
-	f.BootMAC.Set(strings.ToLower(api.Spec.BootMACAddress), evidence.Item{Locator: h.BMH.Loc.At("spec.bootMACAddress"), Excerpt: "bootMACAddress: " + api.Spec.BootMACAddress})
+	f.BootMAC.Set(strings.ToLower(api.Spec.BootMACAddress),
+		evidence.Item{Locator: h.BMH.Loc.At("spec.bootMACAddress"), Excerpt: "bootMACAddress: " + api.Spec.BootMACAddress})
 	if b.outcome == nil {
 		f.Cause.Miss(noConsole(h))
 	} else {

@@ -88,7 +88,12 @@ func (f *Pods) nodes(o evidence.Object) {
 	latest := int(evidence.Int(o.Content, "status", "latestAvailableRevision"))
 	list, _ := evidence.Field(o.Content, "status", "nodeStatuses").([]any)
 	if len(list) == 0 {
-		u := &evidence.Unavailable{Need: evidence.Objects(o.Resource, ""), Why: evidence.NotCollected, Detail: "no nodeStatuses", Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: o.Resource.Name, Name: "cluster"}}
+		u := &evidence.Unavailable{
+			Need:   evidence.Objects(o.Resource, ""),
+			Why:    evidence.NotCollected,
+			Detail: "no nodeStatuses",
+			Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: o.Resource.Name, Name: "cluster"},
+		}
 		_ = facts.Miss(u, &f.Latest, &f.Nodes, &f.Behind, &f.Failed, &f.FailedReason)
 		return
 	}

@@ -30,17 +30,19 @@ const (
 
 // Chain is one Deployment and how far it got.
 type Chain struct {
-	Exists   facts.Field[bool]      `cel:"exists"`
-	Wanted   facts.Field[int]       `cel:"wanted"`
-	Ready    facts.Field[int]       `cel:"ready"`
-	Observed facts.Field[bool]      `cel:"observed"` // the controller has seen the last change of the Deployment
-	Sets     facts.Field[int]       `cel:"sets"`     // ReplicaSets of it that are to have pods
-	Pods     facts.Field[int]       `cel:"pods"`
-	Refusal  facts.Field[string]    `cel:"refusal"` // why creating a pod is refused
-	Node     facts.Field[string]    `cel:"node"`    // of the first pod
-	Waiting  facts.Field[string]    `cel:"waiting"` // what its containers report
-	Broken   facts.Field[string]    `cel:"broken"`  // the link: deployment, reconcile, replicaset, admission, pods, scheduler, placement, kubelet, container; "" for none
-	Since    facts.Field[time.Time] `cel:"since"`
+	Exists   facts.Field[bool]   `cel:"exists"`
+	Wanted   facts.Field[int]    `cel:"wanted"`
+	Ready    facts.Field[int]    `cel:"ready"`
+	Observed facts.Field[bool]   `cel:"observed"` // the controller has seen the last change of the Deployment
+	Sets     facts.Field[int]    `cel:"sets"`     // ReplicaSets of it that are to have pods
+	Pods     facts.Field[int]    `cel:"pods"`
+	Refusal  facts.Field[string] `cel:"refusal"` // why creating a pod is refused
+	Node     facts.Field[string] `cel:"node"`    // of the first pod
+	Waiting  facts.Field[string] `cel:"waiting"` // what its containers report
+	// the link: deployment, reconcile, replicaset, admission, pods, scheduler, placement,
+	// kubelet, container; "" for none
+	Broken facts.Field[string]    `cel:"broken"`
+	Since  facts.Field[time.Time] `cel:"since"`
 }
 
 // links is a Chain while it is followed.
@@ -151,7 +153,8 @@ func (c *links) replicaSets(list []evidence.Object, d apitypes.Deployment) (map[
 		c.sets++
 		created, wanted = created+int(set.Status.Replicas), wanted+int(*set.Spec.Replicas)
 		c.refusal = cmp.Or(c.refusal, refusal(set))
-		facts.Prove(o.Shows("status", fmt.Sprintf("replicas %d of %d %s", set.Status.Replicas, *set.Spec.Replicas, refusal(set)), o.Created()), &c.Sets, &c.Refusal, &c.Broken)
+		facts.Prove(o.Shows("status", fmt.Sprintf("replicas %d of %d %s", set.Status.Replicas, *set.Spec.Replicas, refusal(set)), o.Created()), &c.Sets,
+			&c.Refusal, &c.Broken)
 	}
 	switch {
 	case c.broken != "" || c.wanted == 0:
@@ -257,7 +260,8 @@ func waiting(pod corev1.Pod) string {
 			said = append(said, strings.TrimSpace(c.Name+" waits: "+c.State.Waiting.Reason+" "+c.State.Waiting.Message))
 		case c.State.Terminated != nil && c.State.Terminated.ExitCode != 0:
 			said = append(said, fmt.Sprintf("%s ended with %d: %s", c.Name, c.State.Terminated.ExitCode, c.State.Terminated.Reason))
-		case c.State.Running != nil && !c.Ready && slices.ContainsFunc(pod.Status.ContainerStatuses, func(o corev1.ContainerStatus) bool { return o.Name == c.Name }):
+		case c.State.Running != nil && !c.Ready &&
+			slices.ContainsFunc(pod.Status.ContainerStatuses, func(o corev1.ContainerStatus) bool { return o.Name == c.Name }):
 			said = append(said, c.Name+" runs and is not ready")
 		}
 	}

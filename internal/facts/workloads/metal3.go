@@ -22,8 +22,10 @@ var bareMetal = evidence.Objects(evidence.BareMetalHosts, machineAPI)
 
 // Metal3Fact is the fact metal3-workload.
 func Metal3Fact() facts.Fact {
-	return facts.Define("metal3-workload", fault.Cluster, "how far the Deployment of metal3 (ironic and its web server) got: controller, ReplicaSet, scheduler, node",
-		append(needs(machineAPI), bareMetal, evidence.Objects(evidence.Infrastructures, "")), func(ctx context.Context, w *facts.World, _ fault.Subject) (Chain, error) {
+	return facts.Define("metal3-workload", fault.Cluster,
+		"how far the Deployment of metal3 (ironic and its web server) got: controller, ReplicaSet, scheduler, node",
+		append(needs(machineAPI), bareMetal, evidence.Objects(evidence.Infrastructures, "")),
+		func(ctx context.Context, w *facts.World, _ fault.Subject) (Chain, error) {
 			if err := managed(ctx, w); err != nil {
 				return Chain{}, err
 			}
@@ -33,8 +35,10 @@ func Metal3Fact() facts.Fact {
 
 // operatorFact is the fact baremetal-operator-workload.
 func operatorFact() facts.Fact {
-	return facts.Define("baremetal-operator-workload", fault.Cluster, "how far the Deployment of the bare metal operator got: controller, ReplicaSet, scheduler, node",
-		append(needs(machineAPI), bareMetal, evidence.Objects(evidence.Infrastructures, "")), func(ctx context.Context, w *facts.World, _ fault.Subject) (Chain, error) {
+	return facts.Define("baremetal-operator-workload", fault.Cluster,
+		"how far the Deployment of the bare metal operator got: controller, ReplicaSet, scheduler, node",
+		append(needs(machineAPI), bareMetal, evidence.Objects(evidence.Infrastructures, "")),
+		func(ctx context.Context, w *facts.World, _ fault.Subject) (Chain, error) {
 			if err := managed(ctx, w); err != nil {
 				return Chain{}, err
 			}

@@ -36,7 +36,8 @@ func StalledFact() facts.Fact {
 	for _, ns := range checkedNamespaces {
 		list = append(list, needs(ns)...)
 	}
-	return facts.Define("stalled-workloads", fault.Cluster, "workloads of the Machine API and of the machine config operator that controller manager or scheduler have left alone", list, readStalled)
+	return facts.Define("stalled-workloads", fault.Cluster,
+		"workloads of the Machine API and of the machine config operator that controller manager or scheduler have left alone", list, readStalled)
 }
 
 func readStalled(ctx context.Context, w *facts.World, _ fault.Subject) (Stalled, error) {
@@ -75,7 +76,8 @@ func (f *Stalled) deployments(list []evidence.Object) {
 	for _, o := range list {
 		generation, seen := evidence.Int(o.Content, "metadata", "generation"), evidence.Int(o.Content, "status", "observedGeneration")
 		if seen < generation {
-			facts.Append(&f.NotReconciled, o.Namespace+"/"+o.Name, o.Shows("status.observedGeneration", fmt.Sprintf("generation %d, observed %d", generation, seen), time.Time{}))
+			facts.Append(&f.NotReconciled, o.Namespace+"/"+o.Name,
+				o.Shows("status.observedGeneration", fmt.Sprintf("generation %d, observed %d", generation, seen), time.Time{}))
 		}
 	}
 }
@@ -161,7 +163,8 @@ func readScheduler(ctx context.Context, w *facts.World, _ fault.Subject) (Schedu
 		near = far
 	}
 	behind := fault.Span(near.Sub(renewed))
-	item := own.Shows("spec.renewTime", fmt.Sprintf("renewed %s by %s, %s behind the newest lease", renewed.UTC().Format(time.RFC3339), holder, behind), renewed)
+	item := own.Shows("spec.renewTime", fmt.Sprintf("renewed %s by %s, %s behind the newest lease", renewed.UTC().Format(time.RFC3339),
+		holder, behind), renewed)
 	f.Holder.Set(holder, item)
 	f.Renewed.Set(renewed, item)
 	f.Stale.Set(stale, item)

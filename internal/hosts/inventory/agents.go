@@ -162,7 +162,8 @@ func (b *builder) planned(o evidence.Object, p install.Host) {
 	}
 	h := b.match(free(b.hasMAC(p.MACs)), free(named(p.Name)), free(b.shortNamed(p.Name)), free(addressed(p.Addresses)))
 	if h == nil {
-		if joined := slices.ContainsFunc(b.list, func(h *Host) bool { return h.Node != nil || h.Assisted != nil }); joined && p.Name == "" && len(p.Addresses) == 0 {
+		if joined := slices.ContainsFunc(b.list, func(h *Host) bool { return h.Node != nil || h.Assisted != nil }); joined && p.Name == "" &&
+			len(p.Addresses) == 0 {
 			return
 		}
 		h = b.add(nameOf(p.Name, p.MACs, o.Name))

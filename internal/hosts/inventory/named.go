@@ -89,7 +89,12 @@ func noBoot(name string) string {
 // NoConsole is why nothing is known of a host's first boot: its console was not given, or
 // shows nothing of it. It needs evidence.NamedHosts.
 func NoConsole(ctx context.Context, w *facts.World, name, detail string) *evidence.Unavailable {
-	u := &evidence.Unavailable{Need: evidence.Texts(Consoles), Why: evidence.NotCollected, Detail: detail, Supply: evidence.Supply{Kind: evidence.SupplyConsole, Host: name}}
+	u := &evidence.Unavailable{
+		Need:   evidence.Texts(Consoles),
+		Why:    evidence.NotCollected,
+		Detail: detail,
+		Supply: evidence.Supply{Kind: evidence.SupplyConsole, Host: name},
+	}
 	list, err := w.List(ctx, evidence.NamedHosts, "")
 	if err != nil {
 		return u

@@ -78,7 +78,8 @@ func (b *builder) machines(ctx context.Context, w *facts.World, need evidence.Ne
 		h := b.hostOfMachine(&api)
 		if h == nil {
 			h = b.add(o.Name)
-			if ref := api.Status.NodeRef; ref != nil && slices.ContainsFunc(api.Status.Addresses, func(a corev1.NodeAddress) bool { return a.Address == ref.Name }) {
+			if ref := api.Status.NodeRef; ref != nil &&
+				slices.ContainsFunc(api.Status.Addresses, func(a corev1.NodeAddress) bool { return a.Address == ref.Name }) {
 				h.Name = ref.Name // its Node was deleted, or Nodes were not read: the host keeps its name
 			}
 			h.Expected = api.DeletionTimestamp == nil

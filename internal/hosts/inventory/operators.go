@@ -34,7 +34,8 @@ var staticPodOperators = []struct {
 
 // operatorNeeds is what OperatorWords reads.
 func operatorNeeds() []evidence.Need {
-	return []evidence.Need{evidence.Objects(evidence.EtcdOperators, ""), evidence.Objects(evidence.APIServerOperators, ""), evidence.Objects(evidence.ClusterOperators, "")}
+	return []evidence.Need{evidence.Objects(evidence.EtcdOperators, ""), evidence.Objects(evidence.APIServerOperators, ""),
+		evidence.Objects(evidence.ClusterOperators, "")}
 }
 
 // OperatorWords returns what the operators of etcd and the API server report of nodes: in
@@ -113,7 +114,14 @@ func notReady(list []conditions.Condition, operator string) []OperatorWord {
 			if why == "" {
 				why = "it gives no reason"
 			}
-			words = append(words, OperatorWord{Node: m[1], Operator: operator, NotReady: true, Why: brief(why), Since: cmp.Or(nodeTime(m[2]), c.Since), Item: c.Item()})
+			words = append(words, OperatorWord{
+				Node:     m[1],
+				Operator: operator,
+				NotReady: true,
+				Why:      brief(why),
+				Since:    cmp.Or(nodeTime(m[2]), c.Since),
+				Item:     c.Item(),
+			})
 		}
 	}
 	return words

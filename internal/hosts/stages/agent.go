@@ -39,7 +39,8 @@ func (v *view) agentPowered() (diagnosis.StageState, bool) {
 	}
 	switch {
 	case v.service != nil && v.service.Usable:
-		return waiting(time.Time{}, "it has not registered with the rendezvous host: it is off, did not boot the installation image, or cannot reach "+v.service.Address), true
+		return waiting(time.Time{}, "it has not registered with the rendezvous host: it is off, did not boot the installation image, or cannot reach "+
+			v.service.Address), true
 	case v.service != nil:
 		return unknown("the rendezvous host gives no answer: " + v.service.Error), true
 	case v.plan != nil && v.plan.RendezvousIP != "" && v.nodesUnread() != nil:
@@ -64,7 +65,8 @@ func (v *view) agentImaged() (diagnosis.StageState, bool) {
 			at = a.StageAt
 		}
 		return passed(at, v.agentItem(at)), true
-	case a.Status == assisted.Error || a.Status == assisted.Insufficient || a.Status == assisted.PreparingFailed || a.Status == assisted.Disconnected || a.Status == assisted.Cancelled:
+	case a.Status == assisted.Error || a.Status == assisted.Insufficient || a.Status == assisted.PreparingFailed || a.Status == assisted.Disconnected ||
+		a.Status == assisted.Cancelled:
 		return failed(a.StatusAt, fewWords(a.StatusInfo, a.Status), v.agentItem(a.StatusAt)), true
 	case a.Rejected && a.Stage == "":
 		return waiting(a.Registered, "no one has approved the Agent "+a.ID, v.agentItem(a.Registered)), true

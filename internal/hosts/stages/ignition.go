@@ -64,7 +64,8 @@ func afterFetch(g mcs.Ignition) *diagnosis.StageState {
 	if g.Stage.Value() == "" || !g.Terminal.Value() {
 		return nil
 	}
-	s := failed(time.Time{}, fmt.Sprintf("Ignition has its config and failed in stage %s: %s", g.Stage.Value(), orElse(g.StageError.Value(), "emergency shell")), top(g.Stage.Proof())...)
+	s := failed(time.Time{}, fmt.Sprintf("Ignition has its config and failed in stage %s: %s", g.Stage.Value(),
+		orElse(g.StageError.Value(), "emergency shell")), top(g.Stage.Proof())...)
 	return &s
 }
 
@@ -122,7 +123,8 @@ func (s *shared) fromServers(ctx context.Context, w *facts.World, h inventory.Ho
 	if err != nil || failures == 0 {
 		return none, err
 	}
-	why := fmt.Sprintf("%d requests in a row for pool %s were answered with an error, and it is the only host of the pool that is missing", failures, h.Pool.Name)
+	why := fmt.Sprintf("%d requests in a row for pool %s were answered with an error, and it is the only host of the pool that is missing",
+		failures, h.Pool.Name)
 	decided := failedRequests(w.Now, r.Since.Value(), why, top(r.Failures.Proof()))
 	decided.OfPool = true
 	return ignition{seen: true, decided: decided}, nil

@@ -59,7 +59,8 @@ type shared struct {
 
 func readShared(ctx context.Context, w *facts.World, r *inventory.Inventory) (*shared, error) {
 	s := &shared{now: w.Now, roll: r, renewed: map[string]evidence.Object{}, pods: map[string]map[string]corev1.Pod{},
-		noPods: map[string]error{}, podLocs: map[string]evidence.Locator{}, targets: map[string]string{}, updating: map[string]time.Time{}, degraded: map[string]time.Time{}}
+		noPods: map[string]error{}, podLocs: map[string]evidence.Locator{}, targets: map[string]string{}, updating: map[string]time.Time{},
+		degraded: map[string]time.Time{}}
 	var err error
 	if s.hosted, err = w.Hosted(ctx); err != nil {
 		return nil, err

@@ -262,7 +262,8 @@ func (v *view) registered() diagnosis.StageState {
 		}
 		return waiting(time.Time{}, "no Node of this name")
 	}
-	return passed(v.host.Node.API.CreationTimestamp.Time, item(v.host.Node.Loc, "metadata.creationTimestamp", "Node "+v.host.Node.API.Name, v.host.Node.API.CreationTimestamp.Time))
+	return passed(v.host.Node.API.CreationTimestamp.Time, item(v.host.Node.Loc, "metadata.creationTimestamp", "Node "+v.host.Node.API.Name,
+		v.host.Node.API.CreationTimestamp.Time))
 }
 
 // joined reports whether the host's Machine was linked to a Node of it. The link stays when

@@ -127,7 +127,8 @@ func (v *view) servingCert() diagnosis.StageState {
 		if created := v.host.Node.API.CreationTimestamp.Time; v.now.Sub(created) < 2*requestTimeout {
 			return waiting(created, "no request for a serving certificate yet")
 		}
-		return passed(time.Time{}, item(v.host.Node.Loc, "", "no request for a serving certificate waits, and a kubelet without one would ask every 15 minutes", time.Time{}))
+		return passed(time.Time{}, item(v.host.Node.Loc, "",
+			"no request for a serving certificate waits, and a kubelet without one would ask every 15 minutes", time.Time{}))
 	}
 	proof := item(r.Loc, "status.conditions", "serving request "+string(r.State), r.Created)
 	switch r.State {

@@ -66,7 +66,11 @@ func (m *machine) stage(s fault.Stage) (diagnosis.StageState, bool) {
 	case (s == fault.Powered || s == fault.Imaged) && m.identity.BootID != "":
 		return passed(m.identity.At, evidence.Item{Locator: m.identityLoc, Excerpt: "somebody looked on the running machine", Time: m.identity.At}), true
 	case s == fault.Powered && m.identity.NameFrom != "":
-		return passed(m.identity.At, evidence.Item{Locator: m.identityLoc, Excerpt: "what the machine shows was collected while it ran", Time: m.identity.At}), true
+		return passed(m.identity.At, evidence.Item{
+			Locator: m.identityLoc,
+			Excerpt: "what the machine shows was collected while it ran",
+			Time:    m.identity.At,
+		}), true
 	case s == fault.IgnitionFetched && c.Served.Exists:
 		return passed(c.Served.Modified, file(c.Served.File)...), true
 	case s == fault.IgnitionFetched && c.Encapsulated.Exists:

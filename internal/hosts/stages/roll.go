@@ -78,7 +78,11 @@ func missing(g inventory.Gap, now time.Time) []diagnosis.HostState {
 	}
 	for n := range g.Wanted - g.Named {
 		name := fmt.Sprintf("(%s %d of %d, not named by any object)", g.Role, g.Named+n+1, g.Wanted)
-		s := diagnosis.StageState{Stage: fault.Planned, State: diagnosis.StageUnknown, Why: fmt.Sprintf("install-config asks for %d, %d are known", g.Wanted, g.Named)}
+		s := diagnosis.StageState{
+			Stage: fault.Planned,
+			State: diagnosis.StageUnknown,
+			Why:   fmt.Sprintf("install-config asks for %d, %d are known", g.Wanted, g.Named),
+		}
 		if g.NodePool != "" {
 			name = fmt.Sprintf("(%d of %d of NodePool %s, not named by any object)", g.Named+n+1, g.Wanted, g.NodePool)
 			s.State, s.Why = diagnosis.StageWaiting, fmt.Sprintf("NodePool %s wants %d, %d are known", g.NodePool, g.Wanted, g.Named)
@@ -92,7 +96,16 @@ func missing(g inventory.Gap, now time.Time) []diagnosis.HostState {
 			s.State, s.Why = diagnosis.StageUnknown, fmt.Sprintf("MachineSet %s wants %d, %d have a Node: %s", g.Of, g.Wanted, g.Named, g.Unread)
 		}
 		s.Evidence = []evidence.Item{{Locator: g.Loc, Excerpt: fmt.Sprintf("replicas: %d", g.Wanted)}}
-		list = append(list, diagnosis.HostState{Name: name, Role: g.Role, Expected: true, Stage: s.Stage, State: s.State, Since: since, Why: s.Why, Stages: []diagnosis.StageState{s}})
+		list = append(list, diagnosis.HostState{
+			Name:     name,
+			Role:     g.Role,
+			Expected: true,
+			Stage:    s.Stage,
+			State:    s.State,
+			Since:    since,
+			Why:      s.Why,
+			Stages:   []diagnosis.StageState{s},
+		})
 	}
 	return list
 }

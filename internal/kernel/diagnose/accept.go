@@ -181,7 +181,8 @@ func notAskedAbout(d *diagnosis.Diagnosis) []string {
 		})
 		if i >= 0 {
 			f := d.Findings[i]
-			list = append(list, fmt.Sprintf("%s of %s is accepted, and its cause may be %s, which was not checked%s", a.Fault, a.Subject, f.Fault, because(f.Reason)))
+			list = append(list, fmt.Sprintf("%s of %s is accepted, and its cause may be %s, which was not checked%s", a.Fault, a.Subject, f.Fault,
+				because(f.Reason)))
 		}
 	}
 	return list

@@ -28,7 +28,8 @@ func lowerIfFar(d *diagnosis.Diagnosis) {
 	for _, r := range d.Roots {
 		for i := range r.Cases {
 			if c := &r.Cases[i]; c.Confidence == diagnosis.Proven {
-				c.Confidence, c.Lowered = diagnosis.Likely, "the time that was given is "+d.Now.Format(time.RFC3339)+", and the newest evidence is of "+d.Source.Newest.Format(time.RFC3339)
+				c.Confidence, c.Lowered = diagnosis.Likely, "the time that was given is "+d.Now.Format(time.RFC3339)+", and the newest evidence is of "+
+					d.Source.Newest.Format(time.RFC3339)
 			}
 		}
 	}

@@ -69,7 +69,8 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 		return nil, fmt.Errorf("choose the time of %s: %w; give one with --now", desc.Name, errNoTime)
 	}
 	if !evidence.Plausible(now) {
-		return nil, fmt.Errorf("choose the time of %s: %s cannot be one of a cluster; give another with --now", desc.Name, now.UTC().Format("2006-01-02T15:04:05Z"))
+		return nil, fmt.Errorf("choose the time of %s: %s cannot be one of a cluster; give another with --now", desc.Name,
+			now.UTC().Format("2006-01-02T15:04:05Z"))
 	}
 	engine, err := o.engine()
 	if err != nil {
@@ -254,7 +255,8 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 			return nil, 0, fmt.Errorf("list subjects of kind %s: %w", k, err)
 		}
 		if len(s) > maxSubjects {
-			blind[k] = &evidence.Unavailable{Why: evidence.Damaged, Detail: fmt.Sprintf("there are %d of kind %s, at most %d are judged one by one", len(s), k, maxSubjects)}
+			blind[k] = &evidence.Unavailable{Why: evidence.Damaged, Detail: fmt.Sprintf("there are %d of kind %s, at most %d are judged one by one",
+				len(s), k, maxSubjects)}
 			s = nil
 		}
 		subjects[k] = s
@@ -319,7 +321,8 @@ func unlisted(f *fault.Fault, err error) diagnosis.Finding {
 }
 
 // evaluateFor appends what a fault is for subjects to a list.
-func (e *Engine) evaluateFor(ctx context.Context, w *facts.World, f *fault.Fault, subjects []fault.Subject, list []diagnosis.Finding) ([]diagnosis.Finding, error) {
+func (e *Engine) evaluateFor(ctx context.Context, w *facts.World, f *fault.Fault, subjects []fault.Subject,
+	list []diagnosis.Finding) ([]diagnosis.Finding, error) {
 	t, err := open(ctx, w, f)
 	if err != nil {
 		return nil, err
@@ -447,7 +450,12 @@ func timeline(d *diagnosis.Diagnosis) []diagnosis.Moment {
 	for _, h := range d.Hosts {
 		for _, s := range h.Stages {
 			if s.State == diagnosis.StagePassed && !s.At.IsZero() {
-				list = append(list, diagnosis.Moment{Time: s.At.UTC(), Subject: fault.Subject{Kind: fault.Host, Name: h.Name}, Text: "passed " + string(s.Stage), Passed: true})
+				list = append(list, diagnosis.Moment{
+					Time:    s.At.UTC(),
+					Subject: fault.Subject{Kind: fault.Host, Name: h.Name},
+					Text:    "passed " + string(s.Stage),
+					Passed:  true,
+				})
 			}
 		}
 	}

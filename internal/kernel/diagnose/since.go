@@ -60,7 +60,8 @@ func (v *evaluation) settles(out *diagnosis.Finding, w *facts.World) error {
 	switch {
 	case len(hidden) > 0 && !since.IsZero() && !w.Now.Before(until):
 		out.Outcome, out.Unsettled, out.Missing = fault.Unknown, true, v.missing(hidden)
-		out.Reason = fmt.Sprintf("the condition holds, but since when was not read; for the first %s it is normal: %s", s.Within.Duration, v.bound.reason(hidden))
+		out.Reason = fmt.Sprintf("the condition holds, but since when was not read; for the first %s it is normal: %s", s.Within.Duration,
+			v.bound.reason(hidden))
 	case since.IsZero():
 		out.Outcome, out.Unsettled = fault.Unknown, true
 		out.Reason = fmt.Sprintf("the condition holds, but since when is not known; for the first %s it is normal", s.Within.Duration)
@@ -73,7 +74,8 @@ func (v *evaluation) settles(out *diagnosis.Finding, w *facts.World) error {
 		out.Reason = fmt.Sprintf("the condition holds; until %s it may be normal: %s", until.UTC().Format(time.RFC3339), v.gapReason(v.notWhole(s.Unless)))
 	case w.AtLeast && (w.ReadBy.IsZero() || !w.ReadBy.Before(until)):
 		out.Outcome, out.Unsettled = fault.Unknown, true
-		out.Reason = fmt.Sprintf("the condition holds; until %s it may be normal, and when this was read is not known: give the time with --now", until.UTC().Format(time.RFC3339))
+		out.Reason = fmt.Sprintf("the condition holds; until %s it may be normal, and when this was read is not known: give the time with --now",
+			until.UTC().Format(time.RFC3339))
 	default:
 		out.Outcome, out.Until = fault.Absent, until
 		out.Reason = "normal until " + until.UTC().Format(time.RFC3339)

@@ -35,8 +35,9 @@ func verdictOf(d *diagnosis.Diagnosis) diagnosis.Verdict {
 	case serious:
 		return v
 	case !d.Source.Newest.IsZero():
-		return diagnosis.Verdict{Class: diagnosis.Undetermined, Reason: fmt.Sprintf("the newest evidence is of %s, and the time that was given is %s: what has happened between is not known",
-			d.Source.Newest.Format(time.RFC3339), d.Now.Format(time.RFC3339))}
+		return diagnosis.Verdict{Class: diagnosis.Undetermined,
+			Reason: fmt.Sprintf("the newest evidence is of %s, and the time that was given is %s: what has happened between is not known",
+				d.Source.Newest.Format(time.RFC3339), d.Now.Format(time.RFC3339))}
 	case len(open) > 0 && onlyMissing(d) != "":
 		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: onlyMissing(d)}
 	case len(open) > 0 && onlyPasted(d) != "":
@@ -49,7 +50,11 @@ func verdictOf(d *diagnosis.Diagnosis) diagnosis.Verdict {
 		return v
 	}
 	if d.Cluster.Installing && expected(d) == 0 {
-		return diagnosis.Verdict{Class: diagnosis.Settling, Until: d.Cluster.Began.Add(firstHostWithin), Reason: "the installation has begun, no host has registered yet"}
+		return diagnosis.Verdict{
+			Class:  diagnosis.Settling,
+			Until:  d.Cluster.Began.Add(firstHostWithin),
+			Reason: "the installation has begun, no host has registered yet",
+		}
 	}
 	if until, what := waiting(d); !until.IsZero() {
 		return diagnosis.Verdict{Class: diagnosis.Settling, Until: until, Reason: what}
@@ -63,7 +68,8 @@ func verdictOf(d *diagnosis.Diagnosis) diagnosis.Verdict {
 	if d.Source.Kind == onHost {
 		return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: "nothing is wrong on " + d.Source.Name + " itself; only the API shows whether it has joined"}
 	}
-	return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: fmt.Sprintf("all %d expected hosts have joined, and no fault of the catalog is present", expected(d))}
+	return diagnosis.Verdict{Class: diagnosis.Healthy,
+		Reason: fmt.Sprintf("all %d expected hosts have joined, and no fault of the catalog is present", expected(d))}
 }
 
 // recoveries are the classes of what keeps less than everything, the mildest first.

@@ -48,7 +48,8 @@ func Obfuscated(v string) bool {
 // mayBeObfuscated is a cheap test for characters that all the forms have.
 func mayBeObfuscated(v string) bool {
 	return strings.ContainsAny(v, "xX") || strings.HasPrefix(v, "::") || strings.HasPrefix(v, "53") ||
-		slices.ContainsFunc([]string{"obfuscated", "domain0", "<CLUSTER", "0.0.0.0", "[::]", "://::"}, func(part string) bool { return strings.Contains(v, part) })
+		slices.ContainsFunc([]string{"obfuscated", "domain0", "<CLUSTER", "0.0.0.0", "[::]", "://::"},
+			func(part string) bool { return strings.Contains(v, part) })
 }
 
 // Replaced is why a comparison has no result: what it compares was obfuscated before the

@@ -250,7 +250,12 @@ func (t *touched) all() []evidence.Need {
 
 // NewWorld returns a world over a reader at a time.
 func NewWorld(r *reader.Reader, now time.Time) *World {
-	return &World{Now: now, reader: r, shared: &shared{memos: map[string]*memo{}, values: map[asked]*answer{}, gaps: map[evidence.TextQuery][]gap{}}, touched: &touched{}}
+	return &World{
+		Now:     now,
+		reader:  r,
+		shared:  &shared{memos: map[string]*memo{}, values: map[asked]*answer{}, gaps: map[evidence.TextQuery][]gap{}},
+		touched: &touched{},
+	}
 }
 
 func (w *World) scope() *World {
@@ -358,7 +363,12 @@ func (w *World) textGaps(ctx context.Context, q evidence.TextQuery) ([]gap, erro
 }
 
 func textGap(need evidence.Need, g evidence.TextGap) *evidence.Unavailable {
-	return &evidence.Unavailable{Need: need, Why: evidence.Damaged, Detail: "not read to its end: " + g.Why, Supply: evidence.Supply{Kind: evidence.SupplyWholeText, Path: g.Text.Path}}
+	return &evidence.Unavailable{
+		Need:   need,
+		Why:    evidence.Damaged,
+		Detail: "not read to its end: " + g.Why,
+		Supply: evidence.Supply{Kind: evidence.SupplyWholeText, Path: g.Text.Path},
+	}
 }
 
 // Gap returns why a text of a query that satisfies which was not read whole, nil where

@@ -363,7 +363,8 @@ func (f *Fault) check() (wrong mistakes) {
 	wrong.need(f.Layer, "layer", "write a word for people, as network")
 	wrong.need(f.Means, "means", "write what happens, why, and what a person should know")
 	if f.TextOnly() && len(f.Given)+len(f.Support)+len(f.Since)+len(f.Refute)+len(f.Next) > 0 {
-		wrong.add(Where{"when"}, "write the expression that is true when the fault is present", "is missing; without when there is no given, since, refute, support and next")
+		wrong.add(Where{"when"}, "write the expression that is true when the fault is present",
+			"is missing; without when there is no given, since, refute, support and next")
 	}
 	for i, a := range f.Aliases {
 		wrong.checkID(Where{"aliases", i}, a)

@@ -58,7 +58,8 @@ func (k *checker) open(f *Fault) {
 			k.wrong.add(at, orList(meant(id, k.compiler.factNames()), "facts"), "there is no fact %q", id)
 		case !slices.Contains(Kinds(), f.For): // that is reported, and no fact fits it
 		case fact.For != f.For && fact.For != Cluster && fact.For != Any:
-			k.wrong.add(at, fmt.Sprintf("use a fact about a %s or the cluster, or write for: %s", f.For, fact.For), "fact %q is about a %s, not a %s", id, fact.For, f.For)
+			k.wrong.add(at, fmt.Sprintf("use a fact about a %s or the cluster, or write for: %s", f.For, fact.For), "fact %q is about a %s, not a %s",
+				id, fact.For, f.For)
 		default:
 			known.Given[name] = f.Given[name]
 			continue
@@ -168,7 +169,8 @@ func (k *checker) explain(text string, err *common.Error) (what, hint string) {
 		if sign := operator.FindStringSubmatch(name); sign != nil {
 			name = strings.Trim(sign[1], "_")
 		}
-		return fmt.Sprintf("%s does not take %s", name, typeInWords(parts[2])), "compare values of one type; convert with int(), string(), duration() or timestamp()"
+		return fmt.Sprintf("%s does not take %s", name, typeInWords(parts[2])),
+			"compare values of one type; convert with int(), string(), duration() or timestamp()"
 	}
 	hint = "check brackets and quotes; and, or, not are && || !"
 	if strings.Contains(m, "token recognition error at: '= ") || strings.Contains(m, "token recognition error at: '='") {

@@ -98,7 +98,8 @@ func (m *Message) check(wrong *mistakes, at Where) {
 		wrong.add(under("read"), "write id, or match", "only for a message with an id")
 	}
 	if shows > 1 || shows == 0 && m.ID == "" {
-		wrong.add(at, "write the id of the fault, or what has failed, or why it is normal", "exactly one of fault, failure and normal is needed, there are %d", shows)
+		wrong.add(at, "write the id of the fault, or what has failed, or why it is normal",
+			"exactly one of fault, failure and normal is needed, there are %d", shows)
 	}
 	if m.Shows != "" && m.Fault == "" {
 		wrong.add(under("shows"), "leave it out", "it is only for a fault")
@@ -136,7 +137,8 @@ func (m *Message) checkID(wrong *mistakes, at Where) {
 		wrong.add(append(slices.Clone(at), "id"), "for example mcd.degraded", "%q is not lower case words with - or . between them", m.ID)
 	}
 	if len(m.Also) > 0 || m.Match != "" || m.Unless != "" {
-		wrong.add(append(slices.Clone(at), "id"), "write a message of its own for facts, with text and read", "a message with an id cannot have also, match or unless")
+		wrong.add(append(slices.Clone(at), "id"), "write a message of its own for facts, with text and read",
+			"a message with an id cannot have also, match or unless")
 	}
 }
 
@@ -174,7 +176,11 @@ func (c *Catalog) checkMessages() (list Problems) {
 	}
 	for _, f := range c.Faults {
 		if f.TextOnly() && !shown[f.ID] {
-			list = append(list, c.withoutFollowing(f, mistakes{{at: Where{"when"}, text: "is missing, and no message shows the fault", hint: "write when, or a message with fault: " + f.ID}})...)
+			list = append(list, c.withoutFollowing(f, mistakes{{
+				at:   Where{"when"},
+				text: "is missing, and no message shows the fault",
+				hint: "write when, or a message with fault: " + f.ID,
+			}})...)
 		}
 	}
 	return list

@@ -225,7 +225,8 @@ func (r *Remedy) texts() []locatedText {
 		{Where{"verify", "expect"}, r.Verify.Expect}, {Where{"undo"}, r.Undo}, {Where{"ifWrong"}, r.IfWrong},
 	}
 	for i, s := range r.Steps {
-		list = append(list, locatedText{Where{"steps", i, "do"}, s.Do}, locatedText{Where{"steps", i, "run"}, s.Run}, locatedText{Where{"steps", i, "expect"}, s.Expect})
+		list = append(list, locatedText{Where{"steps", i, "do"}, s.Do}, locatedText{Where{"steps", i, "run"}, s.Run},
+			locatedText{Where{"steps", i, "expect"}, s.Expect})
 	}
 	for i, q := range r.Requires {
 		list = append(list, locatedText{Where{"requires", i, "says"}, q.Says})

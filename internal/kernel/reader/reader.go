@@ -244,7 +244,13 @@ func (r *Reader) readObjects(ctx context.Context, n evidence.Need, c *objectsCel
 			missing = &evidence.Unavailable{Need: n, Why: evidence.NotCollected}
 		}
 		missing = r.clean(missing)
-		r.note(n, evidence.Coverage{State: evidence.Missing, Reason: reason(missing), Supply: missing.Supply, Why: missing.Why, Damaged: missing.Why == evidence.Damaged})
+		r.note(n, evidence.Coverage{
+			State:   evidence.Missing,
+			Reason:  reason(missing),
+			Supply:  missing.Supply,
+			Why:     missing.Why,
+			Damaged: missing.Why == evidence.Damaged,
+		})
 		c.err = errors.Join(missing, r.recordMissing(n, missing))
 		return
 	}

@@ -113,7 +113,15 @@ func (r *Reader) readTexts(ctx context.Context, q evidence.TextQuery, c *textsCe
 		}
 		missing = r.clean(missing)
 		if missing.Why.MayHideObjects() {
-			c.gaps = []evidence.TextGap{{Text: evidence.Text{Kind: q.Kind, Cluster: q.Cluster, Namespace: q.Namespace, Container: q.Container, Host: q.Host, Unit: q.Unit, Path: q.String()}, Why: reason(missing)}}
+			c.gaps = []evidence.TextGap{{Text: evidence.Text{
+				Kind:      q.Kind,
+				Cluster:   q.Cluster,
+				Namespace: q.Namespace,
+				Container: q.Container,
+				Host:      q.Host,
+				Unit:      q.Unit,
+				Path:      q.String(),
+			}, Why: reason(missing)}}
 		}
 		r.note(need, evidence.Coverage{State: evidence.Missing, Reason: reason(missing), Supply: missing.Supply, Damaged: missing.Why == evidence.Damaged})
 		c.err = errors.Join(missing, r.recordMissing(need, missing))

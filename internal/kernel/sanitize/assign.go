@@ -53,7 +53,8 @@ func assignment(line string) (span, bool) {
 	kind := kindOfKey(line[from:end])
 	at := skip(line, sign+1, " \t")
 	value := strings.TrimRight(line[at:], " \t\r")
-	if kind < secretKey || value == "" || strings.IndexByte("\"'[{|>&<\\", value[0]) >= 0 || strings.HasPrefix(line[sign:], ":=") || strings.HasPrefix(line[sign:], "==") {
+	if kind < secretKey || value == "" || strings.IndexByte("\"'[{|>&<\\", value[0]) >= 0 || strings.HasPrefix(line[sign:], ":=") ||
+		strings.HasPrefix(line[sign:], "==") {
 		return span{}, false
 	}
 	if sign+1 == at && line[sign] == ':' { // no YAML
@@ -66,7 +67,8 @@ func assignment(line string) (span, bool) {
 	if dots := strings.Contains(line[end:sign], ".."); dots && noFlag(value) {
 		return span{at, at + len(value)}, true
 	}
-	if !more && kind == secretKey && len(first) >= minOpen && likelySecret(first) && !lowPath.get().MatchString(first) && !strings.EqualFold(line[from:end], "token") {
+	if !more && kind == secretKey && len(first) >= minOpen && likelySecret(first) && !lowPath.get().MatchString(first) &&
+		!strings.EqualFold(line[from:end], "token") {
 		return span{at, unquotedEnd(line, at, false)}, true // it may be short
 	}
 	if !more || !noFlag(first) || kind != deepKey && (!longSecret(first) || lowPath.get().MatchString(first)) || prose(first, rest) {
@@ -79,7 +81,8 @@ func assignment(line string) (span, bool) {
 // all of the line is one assignment.
 func prose(first, rest string) bool {
 	for field := range strings.FieldsSeq(rest) {
-		if key, _, ok := strings.Cut(field, "="); ok && key != "" && strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == "" {
+		if key, _, ok := strings.Cut(field, "="); ok && key != "" &&
+			strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == "" {
 			return true
 		}
 	}

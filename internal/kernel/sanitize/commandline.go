@@ -10,7 +10,8 @@ import (
 
 // commandMarks are the programs with secrets in short flags, and parts of long flags.
 var commandMarks = func() []string {
-	marks := []string{"-pass", "pass ", "pass=", "password", "passwd", "passphrase", "passcode", "token", "secret", "-key ", "-key=", "apikey", "activationkey", "cred", " -p", "oc login", "az login", "from-literal", "-pwd"}
+	marks := []string{"-pass", "pass ", "pass=", "password", "passwd", "passphrase", "passcode", "token", "secret", "-key ", "-key=", "apikey",
+		"activationkey", "cred", " -p", "oc login", "az login", "from-literal", "-pwd"}
 	for program := range programFlags {
 		if len(program) > 2 {
 			marks = append(marks, program)

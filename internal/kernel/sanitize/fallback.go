@@ -28,7 +28,8 @@ func mentioned(v string) (found []span) {
 		if m[0] < hidden {
 			continue
 		}
-		soft := strings.EqualFold(strings.Trim(v[m[0]:m[1]], "sS_"), "token") || strings.Contains(strings.ToLower(v[m[0]:m[1]]), "secret") || strings.Contains(strings.ToLower(v[m[0]:m[1]]), "credential")
+		soft := strings.EqualFold(strings.Trim(v[m[0]:m[1]], "sS_"), "token") || strings.Contains(strings.ToLower(v[m[0]:m[1]]), "secret") ||
+			strings.Contains(strings.ToLower(v[m[0]:m[1]]), "credential")
 		end := min(len(v), m[1]+maxBehind)
 		if m[1] < end && strings.IndexByte("-_./", v[m[1]]) >= 0 {
 			continue // a part of a longer name

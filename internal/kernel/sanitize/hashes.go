@@ -5,8 +5,10 @@ import (
 )
 
 // Hashes of passwords: a weak password is found from its hash in minutes.
-var hashMarks = []string{"$1$", "$5$", "$6$", "$7$", "$y$", "$gy$", "$2a$", "$2b$", "$2x$", "$2y$", "$apr1$", "$md5", "$sha1$", "$argon2", "$pbkdf2", "$scrypt$", "$bcrypt",
-	"pbkdf2_", "pbkdf2:", "scrypt:", "grub.pbkdf2.", "{ssha", "{sha", "{smd5}", "{md5}", "{crypt}", "{pbkdf2", "{argon2", "{bcrypt}", "scram-sha-", "password", "rolpassword", "authentication_string", "identified", ":::"}
+var hashMarks = []string{"$1$", "$5$", "$6$", "$7$", "$y$", "$gy$", "$2a$", "$2b$", "$2x$", "$2y$", "$apr1$", "$md5", "$sha1$", "$argon2", "$pbkdf2",
+	"$scrypt$", "$bcrypt",
+	"pbkdf2_", "pbkdf2:", "scrypt:", "grub.pbkdf2.", "{ssha", "{sha", "{smd5}", "{md5}", "{crypt}", "{pbkdf2", "{argon2", "{bcrypt}", "scram-sha-", "password",
+	"rolpassword", "authentication_string", "identified", ":::"}
 
 // hashForms are the spellings of hashes, each with the programs that make it.
 var hashForms = []form{

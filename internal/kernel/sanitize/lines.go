@@ -67,7 +67,8 @@ func (s *Sanitizer) Spans(raw []byte) bool {
 	if len(raw) == 0 {
 		return false
 	}
-	if strings.IndexByte(":=|>-+", raw[len(raw)-1]) >= 0 || endsInIndicator(raw) || opensItem(raw) || opensManifest(string(raw[max(0, len(raw)-manifestTail):])) {
+	if strings.IndexByte(":=|>-+", raw[len(raw)-1]) >= 0 || endsInIndicator(raw) || opensItem(raw) ||
+		opensManifest(string(raw[max(0, len(raw)-manifestTail):])) {
 		return true
 	}
 	return wrappedEnd(raw) && bytes.Contains(raw, []byte("eyJ"))
@@ -162,7 +163,12 @@ func opened(v string) block {
 	if kind == plainKey {
 		return block{}
 	}
-	b := block{left: 1, sure: kind == deepKey || kind == secretKey && !strings.EqualFold(rest[name:], "token"), scalar: scalar, indent: indent(end[prefixEnd(end):])}
+	b := block{
+		left:   1,
+		sure:   kind == deepKey || kind == secretKey && !strings.EqualFold(rest[name:], "token"),
+		scalar: scalar,
+		indent: indent(end[prefixEnd(end):]),
+	}
 	if b.scalar {
 		b.left = maxKeyLines
 	}

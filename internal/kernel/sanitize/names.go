@@ -134,7 +134,8 @@ func kindOfKey(k string) keyKind {
 	bare := strings.TrimRight(k, "0123456789")
 	kind := plainKey
 	for _, n := range keyNames {
-		if n.kind > kind && (k == n.name || n.ends && slices.ContainsFunc([]string{k, one, bare}, func(v string) bool { return strings.HasSuffix(v, n.name) })) {
+		if n.kind > kind && (k == n.name || n.ends &&
+			slices.ContainsFunc([]string{k, one, bare}, func(v string) bool { return strings.HasSuffix(v, n.name) })) {
 			kind = n.kind
 		}
 	}

@@ -181,7 +181,8 @@ func prefixedTokens(v string) (found []span) {
 			}
 			at := i + len(p.prefix)
 			end := at
-			for end < len(v) && (word(v[end]) || strings.IndexByte("-.=+~", v[end]) >= 0 || v[end] == '/' && (strings.HasSuffix(p.prefix, "/") || p.least >= 40)) {
+			for end < len(v) && (word(v[end]) || strings.IndexByte("-.=+~", v[end]) >= 0 || v[end] == '/' &&
+				(strings.HasSuffix(p.prefix, "/") || p.least >= 40)) {
 				end++
 			}
 			if token := strings.TrimRight(v[at:end], ".-"); len(token) >= p.least && mixed(token, p.prefix) {

@@ -28,7 +28,8 @@ const (
 	quoted   = `[ubr]{0,2}(?:\\*["']|\\+u0022)(?P<quoted>[^\r\n])`
 	password = `(?:pass(?:word|wd|phrase|code)|client_?secret|(?:access|refresh|identity|registry)_?token|(?:bmc|ipmi)_?pass|(?:\b|_|\\[nrt])psk|wep[-_]key\d?|_authtok)s?`
 	token    = `token|secret|secret_?key|secret_?access_?key|access_?key|(?:private|account|pre_?shared)[_-]?key|api_?-?key|credentials?|(?:\b|\\[nrt])auth`
-	short    = `(?:(?:_|-|db|root|user|admin)(?:pass|pwd)|(?:\b|\\[nrt])(?-i:[Pp]ass|[Pp]wd))` + sep + `|(?:\b|\\[nrt])(?:pass|pwd)=` // "PASS: node1" is a result
+	// "PASS: node1" is a result
+	short = `(?:(?:_|-|db|root|user|admin)(?:pass|pwd)|(?:\b|\\[nrt])(?-i:[Pp]ass|[Pp]wd))` + sep + `|(?:\b|\\[nrt])(?:pass|pwd)=`
 )
 
 // passMarks are in every text that password finds something in: one for each way in which it
@@ -41,27 +42,37 @@ var passMarks = []string{"password", "passwd", "passphrase", "passcode", "client
 var secretPatterns = []secretPattern{
 	{[]string{redactedPrefix}, "", lazily(`(\[redacted [^\]\r\n]*\]?)`), nil}, // foreign text that looks like a digest
 	{[]string{"private key"}, "", lazily(`(?is)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(.+?)(?:-----END [A-Z0-9 ]*PRIVATE KEY|$)`), nil},
-	{[]string{"ls0tls1crudjti"}, "", lazily(`(LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQy|BPUEVOU1NI|BFTkNSWVBURUQ|BEU0Eg)[A-Za-z0-9+/=]*)`), nil}, // base64 of a private key's PEM
-	{[]string{"eyj"}, ".", lazily(`(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)`), nil},                                      // JWT
-	{[]string{"eyjhdxro"}, "", lazily(`(eyJhdXRo[A-Za-z0-9+/=_-]{12,})`), nil},                                                                 // base64 of {"auth...
-	{[]string{"sha256~"}, "", lazily(`sha256~([A-Za-z0-9_-]{20,})`), nil},                                                                      // OAuth token of OpenShift
+	// base64 of a private key's PEM
+	{[]string{"ls0tls1crudjti"}, "", lazily(`(LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQy|BPUEVOU1NI|BFTkNSWVBURUQ|BEU0Eg)[A-Za-z0-9+/=]*)`), nil},
+	{[]string{"eyj"}, ".", lazily(`(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)`), nil}, // JWT
+	// base64 of {"auth...
+	{[]string{"eyjhdxro"}, "", lazily(`(eyJhdXRo[A-Za-z0-9+/=_-]{12,})`), nil},
+	// OAuth token of OpenShift
+	{[]string{"sha256~"}, "", lazily(`sha256~([A-Za-z0-9_-]{20,})`), nil},
 	{[]string{"age-secret-key-"}, "", lazily(`(?i)AGE-SECRET-KEY-((?:PQ-)?1[0-9A-Z]{20,})`), nil},
 	{[]string{"pullsecret", "pull_secret"}, ":=", lazily(`(?i)pull_?secret` + quote + `\s*[:=]\s*(.{12,})`), notRefused},
 	{[]string{"\"auth"}, ":", lazily(`(?i)\\*"auth\\*"\s*:\s*\\*"([^"\\]+)`), nil},
 	{[]string{"u0022auth"}, ":", lazily(`(?i)u0022auth\\+u0022\s*:\s*\\+u0022([^"\\]+)`), nil},
-	{[]string{"%22auth", "%22password", "%22identitytoken"}, "", lazily(`(?i)%22(?:auth|password|identitytoken)%22%3A(?:%20|\+)?%22((?:[^%\s]|%[013-9a-f][0-9a-f]|%2[013-9a-f])+)`), nil},
+	{[]string{"%22auth", "%22password", "%22identitytoken"}, "",
+		lazily(`(?i)%22(?:auth|password|identitytoken)%22%3A(?:%20|\+)?%22((?:[^%\s]|%[013-9a-f][0-9a-f]|%2[013-9a-f])+)`), nil},
 	{[]string{"3a%2f%2f", "3a%252f%252f"}, "", lazily(`(?i)%(?:25)*3A(?:%(?:25)*2F){2}[^\s"'<>&]*?%(?:25)*3A([^\s"'<>&]+)%(?:25)*40`), noPort},
 	{[]string{"bearer", "basic "}, " \t\n\f\r", lazily(`(?i)\b(?:bearer|basic)\s+["']?([A-Za-z0-9._~+/=-]{8,})`), likelySecret},
-	{[]string{"cookie"}, ":=", lazily(`(?i)\b(?:set-)?cookie2?["']?\s*[:=]\s*["'\[]*([^\r\n"'\]]{6,})`), func(v string) bool { return strings.Contains(v, "=") }},
+	{[]string{"cookie"}, ":=", lazily(`(?i)\b(?:set-)?cookie2?["']?\s*[:=]\s*["'\[]*([^\r\n"'\]]{6,})`),
+		func(v string) bool { return strings.Contains(v, "=") }},
 	{passMarks, ":=", lazily(`(?i)(?:` + password + `)` + sep + `(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noFlag},
 	{[]string{"words", "passwds", "phrases"}, "[", lazily(`(?i)(?:passwords|passwds|passphrases)` + quote + `[ \t]*[:=][ \t]*\[([^\]\r\n"'\\]{4,})\]`), nil},
-	{[]string{`:\n`, `: \n`, `=\n`, `= \n`, `:\r`, `|\n`, `>\n`, `|-\n`, `>-\n`}, "", lazily(`(?i)(?:` + password + `)` + quote + `[ \t]*[:=][ \t]*(?:[|>][0-9+-]*)?(?:[ \t]|\\+[rt])*\\+n(?:[ \t]|\\+[nrt])*(?:\\*["'])?([^\s"'\\,;{}]{3,}[^\s"'\\,;:{}])[ \t]*(?:[\\"',}\]]|$)`), noFlag},
-	{[]string{"pass=", "pass:", "pass ", "pass\t", "pass'", "pass\"", `pass\`, "pass\x1b", "pwd=", "pwd:", "pwd ", "pwd\t", "pwd'", "pwd\"", `pwd\`, "pwd\x1b"}, ":=", lazily(`(?i)(?:` + short + `)(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noPath},
+	{[]string{`:\n`, `: \n`, `=\n`, `= \n`, `:\r`, `|\n`, `>\n`, `|-\n`, `>-\n`}, "",
+		lazily(`(?i)(?:` + password + `)` + quote +
+			`[ \t]*[:=][ \t]*(?:[|>][0-9+-]*)?(?:[ \t]|\\+[rt])*\\+n(?:[ \t]|\\+[nrt])*(?:\\*["'])?([^\s"'\\,;{}]{3,}[^\s"'\\,;:{}])[ \t]*(?:[\\"',}\]]|$)`),
+		noFlag},
+	{[]string{"pass=", "pass:", "pass ", "pass\t", "pass'", "pass\"", `pass\`, "pass\x1b", "pwd=", "pwd:", "pwd ", "pwd\t", "pwd'", "pwd\"", `pwd\`,
+		"pwd\x1b"}, ":=", lazily(`(?i)(?:` + short + `)(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noPath},
 	{[]string{"_pass=", "_pwd="}, "", lazily(`\b[A-Z][A-Z0-9_]*_(?:PASS|PWD)=(?:` + quoted + `|(?P<open>[^\s"'\[]))`), variable}, // of an environment
 	{[]string{"token", "secret", "access_key", "accesskey", "private_key", "private-key", "privatekey", "account_key", "account-key", "accountkey",
 		"shared_key", "shared-key", "sharedkey", "api_key", "apikey", "api-key", "credential", "auth:", "auth=", "auth'", "auth\"", "auth\x1b", "auth\\"},
 		":=", lazily(`(?i)(?:` + token + `)` + sep + `(?:` + quoted + `|(?P<word>[^\s"',;&}\[\]]))`), longSecret},
-	{[]string{"password is", "password was", "passphrase is"}, "", lazily(`(?i)(?:password|passphrase) (?:is|was):? (?:` + quoted + `|(?P<word>[^\s"',;]))`), likelySecret},
+	{[]string{"password is", "password was", "passphrase is"}, "", lazily(`(?i)(?:password|passphrase) (?:is|was):? (?:` + quoted + `|(?P<word>[^\s"',;]))`),
+		likelySecret},
 	{[]string{"token"}, ".", lazily(`\b([a-z0-9]{6}\.[a-z0-9]{16})\b`), kubeadmToken},
 	{[]string{"client-key-data"}, ":=", lazily(`(?i)client-key-data["']?\s*[:=]\s*["']?([A-Za-z0-9+/=]{16,})`), nil},
 }

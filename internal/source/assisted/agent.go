@@ -78,7 +78,8 @@ func HostOf(o evidence.Object) (Host, error) {
 		ID: word(o.Name), Bootstrap: st.Bootstrap, DayTwo: st.Kind == "AddToExistingClusterHost", Rejected: !a.Spec.Approved,
 		Hostname: word(st.Inventory.Hostname), Role: word(st.Role), Disk: word(a.Spec.DiskPath),
 		Status: word(st.DebugInfo.State), StatusInfo: text(st.DebugInfo.StateInfo), Registered: o.Created(),
-		Stage: word(st.Progress.Current), Stages: words(st.Progress.Stages), StageAt: time.Time(st.Progress.StartedAt), MovedAt: time.Time(st.Progress.UpdatedAt),
+		Stage: word(st.Progress.Current), Stages: words(st.Progress.Stages), StageAt: time.Time(st.Progress.StartedAt),
+		MovedAt: time.Time(st.Progress.UpdatedAt),
 		Percent: st.Progress.Percentage, Info: text(st.Progress.Info),
 		BMC: bmc(st.Inventory.BMCAddress, st.Inventory.BMCV6), Validations: parseValidations(st.ValidationsInfo),
 	}
@@ -143,8 +144,9 @@ func ClusterOf(o evidence.Object) (Cluster, error) {
 		return Cluster{}, err
 	}
 	c := Cluster{
-		ID: word(o.Namespace + "/" + i.Spec.ClusterDeploymentRef.Name), Name: word(o.Name), Version: word(i.Spec.ImageSetRef.Name), Platform: word(i.Spec.PlatformType),
-		Status: word(i.Status.DebugInfo.State), StatusInfo: text(i.Status.DebugInfo.StateInfo), Percent: i.Status.Progress.Total,
+		ID: word(o.Namespace + "/" + i.Spec.ClusterDeploymentRef.Name), Name: word(o.Name), Version: word(i.Spec.ImageSetRef.Name),
+		Platform: word(i.Spec.PlatformType),
+		Status:   word(i.Status.DebugInfo.State), StatusInfo: text(i.Status.DebugInfo.StateInfo), Percent: i.Status.Progress.Total,
 		ControlPlanes: i.Spec.ProvisionRequirements.ControlPlaneAgents, Validations: parseValidations(i.Status.ValidationsInfo),
 	}
 	for _, k := range i.Status.Conditions {

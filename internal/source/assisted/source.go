@@ -179,7 +179,8 @@ func (s *Source) ask(ctx context.Context) (answers, error) {
 		svc.Usable, svc.Clusters, svc.Hosts = true, len(clusters), len(hosts)
 	}
 	where := s.base("/v2/clusters").String()
-	if got.service, err = object(evidence.AssistedServices, "AssistedService", strings.NewReplacer(":", "-", "[", "", "]", "").Replace(s.opts.Address), where, svc.At, svc); err != nil {
+	if got.service, err = object(evidence.AssistedServices, "AssistedService", strings.NewReplacer(":", "-", "[", "", "]", "").Replace(s.opts.Address), where,
+		svc.At, svc); err != nil {
 		return got, err
 	}
 	for _, c := range clusters {

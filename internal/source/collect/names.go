@@ -16,7 +16,8 @@ import (
 // system, gets a digest instead.
 func element(name string) string {
 	const longest = 200 // file systems take 255 bytes; a suffix follows
-	if name == "" || name[0] == '.' || len(name) > longest || strings.ContainsAny(name, "/\\") || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+	if name == "" || name[0] == '.' || len(name) > longest || strings.ContainsAny(name, "/\\") ||
+		strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		sum := sha256.Sum256([]byte(name))
 		return "name-" + hex.EncodeToString(sum[:8])
 	}

@@ -208,7 +208,8 @@ func (d *Dir) rest() error {
 		if err := json.Unmarshal(raw, &m); err != nil {
 			return fmt.Errorf("read %s: %w", filepath.Join(d.path, metadataFile), err)
 		}
-		d.Install.Name, d.Install.ClusterID, d.Install.InfraID = first(m.ClusterName, d.Install.Name), first(m.ClusterID, d.Install.ClusterID), first(m.InfraID, d.Install.InfraID)
+		d.Install.Name, d.Install.ClusterID, d.Install.InfraID = first(m.ClusterName, d.Install.Name), first(m.ClusterID, d.Install.ClusterID),
+			first(m.InfraID, d.Install.InfraID)
 	}
 	if d.Kubeconfig() != "" {
 		d.Install.Files = append(d.Install.Files, kubeconfig)
@@ -374,9 +375,11 @@ func (d *Dir) Describe(context.Context) (evidence.Description, error) {
 		return desc, fmt.Errorf("list the install directory: %w", err)
 	}
 	for _, e := range entries {
-		if e.IsDir() && (strings.HasPrefix(e.Name(), "must-gather") || strings.HasPrefix(e.Name(), "log-bundle")) || strings.HasPrefix(e.Name(), "log-bundle-") || strings.HasPrefix(e.Name(), "agent-gather") {
+		if e.IsDir() && (strings.HasPrefix(e.Name(), "must-gather") || strings.HasPrefix(e.Name(), "log-bundle")) ||
+			strings.HasPrefix(e.Name(), "log-bundle-") || strings.HasPrefix(e.Name(), "agent-gather") {
 			desc.Notes = append(desc.Notes, evidence.Coverage{Need: e.Name(), State: evidence.Missing,
-				Reason: "it lies in the install directory and was not read", Supply: evidence.Supply{Kind: evidence.SupplyArchive, Path: filepath.Join(d.path, e.Name())}})
+				Reason: "it lies in the install directory and was not read",
+				Supply: evidence.Supply{Kind: evidence.SupplyArchive, Path: filepath.Join(d.path, e.Name())}})
 		}
 	}
 	return desc, nil

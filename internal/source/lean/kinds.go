@@ -48,12 +48,17 @@ var ownerReference = Message{
 }
 
 var objectReference = Message{
-	1: {name: "kind"}, 2: {name: "namespace"}, 3: {name: "name"}, 4: {name: "uid"}, 5: {name: "apiVersion"}, 6: {name: "resourceVersion"}, 7: {name: "fieldPath"},
+	1: {name: "kind"}, 2: {name: "namespace"}, 3: {name: "name"}, 4: {name: "uid"}, 5: {name: "apiVersion"}, 6: {name: "resourceVersion"},
+	7: {name: "fieldPath"},
 }
 
 var labelSelector = Message{
 	1: {name: "matchLabels", kind: texts},
-	2: {name: "matchExpressions", kind: manyObject, of: Message{1: {name: "key", always: true}, 2: {name: "operator", always: true}, 3: {name: "values", kind: manyTexts}}},
+	2: {
+		name: "matchExpressions",
+		kind: manyObject,
+		of:   Message{1: {name: "key", always: true}, 2: {name: "operator", always: true}, 3: {name: "values", kind: manyTexts}},
+	},
 }
 
 var oneContainer = Message{1: {name: "name", always: true}, 2: {name: "image"}}
@@ -70,7 +75,8 @@ var podStatus = Message{
 }
 
 var podCondition = Message{
-	1: {name: "type", always: true}, 2: {name: "status", always: true}, 4: {name: "lastTransitionTime", kind: moment}, 5: {name: "reason"}, 6: {name: "message"},
+	1: {name: "type", always: true}, 2: {name: "status", always: true}, 4: {name: "lastTransitionTime", kind: moment}, 5: {name: "reason"},
+	6: {name: "message"},
 }
 
 // containerStatus has eight fields at most: a Go map of more takes twice the memory.
@@ -91,7 +97,11 @@ var containerState = Message{
 
 var nodeSpec = Message{
 	1: {name: "podCIDR"}, 3: {name: "providerID"}, 4: {name: "unschedulable", kind: boolean},
-	5: {name: "taints", kind: manyObject, of: Message{1: {name: "key", always: true}, 2: {name: "value"}, 3: {name: "effect", always: true}, 4: {name: "timeAdded", kind: moment}}},
+	5: {
+		name: "taints",
+		kind: manyObject,
+		of:   Message{1: {name: "key", always: true}, 2: {name: "value"}, 3: {name: "effect", always: true}, 4: {name: "timeAdded", kind: moment}},
+	},
 	7: {name: "podCIDRs", kind: manyTexts},
 }
 
@@ -106,9 +116,14 @@ var nodeStatus = Message{
 		4: {name: "lastTransitionTime", kind: moment}, 5: {name: "reason"}, 6: {name: "message"},
 	}},
 	5: {name: "addresses", kind: manyObject, of: Message{1: {name: "type", always: true}, 2: {name: "address", always: true}}},
-	6: {name: "daemonEndpoints", kind: object, of: Message{1: {name: "kubeletEndpoint", kind: object, of: Message{1: {name: "Port", kind: number, always: true}}}}},
+	6: {
+		name: "daemonEndpoints",
+		kind: object,
+		of:   Message{1: {name: "kubeletEndpoint", kind: object, of: Message{1: {name: "Port", kind: number, always: true}}}},
+	},
 	7: {name: "nodeInfo", kind: object, of: Message{
-		1: {name: "machineID", always: true}, 2: {name: "systemUUID", always: true}, 3: {name: "bootID", always: true}, 4: {name: "kernelVersion", always: true},
+		1: {name: "machineID", always: true}, 2: {name: "systemUUID", always: true}, 3: {name: "bootID", always: true},
+		4: {name: "kernelVersion", always: true},
 		5: {name: "osImage", always: true}, 6: {name: "containerRuntimeVersion", always: true}, 7: {name: "kubeletVersion", always: true},
 		8: {name: "kubeProxyVersion", always: true}, 9: {name: "operatingSystem", always: true}, 10: {name: "architecture", always: true},
 	}},
@@ -147,7 +162,8 @@ var replicaSetStatus = Message{
 	1: {name: "replicas", kind: number, always: true}, 3: {name: "observedGeneration", kind: number}, 4: {name: "readyReplicas", kind: number},
 	5: {name: "availableReplicas", kind: number},
 	6: {name: "conditions", kind: manyObject, of: Message{
-		1: {name: "type", always: true}, 2: {name: "status", always: true}, 3: {name: "lastTransitionTime", kind: moment}, 4: {name: "reason"}, 5: {name: "message"},
+		1: {name: "type", always: true}, 2: {name: "status", always: true}, 3: {name: "lastTransitionTime", kind: moment}, 4: {name: "reason"},
+		5: {name: "message"},
 	}},
 }
 

@@ -121,7 +121,8 @@ func (s *Source) review(caller context.Context, a Access) (bool, error) {
 	}
 	var got reviewStatus
 	if err := json.Unmarshal(answer, &got); err != nil || got.Kind != "SelfSubjectAccessReview" || got.Status == nil {
-		return false, s.unavailable(caller, caller, evidence.Need{Resource: right.Resource}, right, garbage("%s", clip(string(answer[:min(len(answer), 2000)]))))
+		return false, s.unavailable(caller, caller, evidence.Need{Resource: right.Resource}, right,
+			garbage("%s", clip(string(answer[:min(len(answer), 2000)]))))
 	}
 	return got.Status.Allowed, nil
 }

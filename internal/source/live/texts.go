@@ -33,7 +33,11 @@ func (s *Source) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Te
 	case evidence.Journal:
 		list, err = s.journals(ctx, need)
 	case evidence.Console:
-		err = &evidence.Unavailable{Why: evidence.NotAsked, Detail: "an API does not see a machine's screen", Supply: evidence.Supply{Kind: evidence.SupplyConsole}}
+		err = &evidence.Unavailable{
+			Why:    evidence.NotAsked,
+			Detail: "an API does not see a machine's screen",
+			Supply: evidence.Supply{Kind: evidence.SupplyConsole},
+		}
 	default:
 		err = &evidence.Unavailable{Why: evidence.NotCollected, Detail: "a cluster's API has no such text"}
 	}
@@ -172,7 +176,11 @@ func (s *Source) logText(need evidence.Need, p pod, container string, previous b
 func (s *Source) journals(ctx context.Context, need evidence.Need) ([]evidence.Text, error) {
 	q := need.Text
 	if !s.opts.Journals {
-		return nil, &evidence.Unavailable{Why: evidence.NotAsked, Detail: "journals are read only when asked for", Supply: evidence.Supply{Kind: evidence.SupplyJournals}}
+		return nil, &evidence.Unavailable{
+			Why:    evidence.NotAsked,
+			Detail: "journals are read only when asked for",
+			Supply: evidence.Supply{Kind: evidence.SupplyJournals},
+		}
 	}
 	if q.Unit == "" {
 		return nil, fmt.Errorf("list journals: the kubelet gives the journal of a unit, none is named")

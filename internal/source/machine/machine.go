@@ -198,7 +198,12 @@ func (s *Source) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text
 		const dir = "/var/log/journal"
 		at, err := s.tree.journal(dir)
 		if err != nil {
-			return nil, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: s.opts.Root + " has no " + dir + " that can be read: " + plain(err), Supply: evidence.Supply{Kind: evidence.SupplyOnHost, Host: s.name}}
+			return nil, &evidence.Unavailable{
+				Need:   need,
+				Why:    evidence.NotCollected,
+				Detail: s.opts.Root + " has no " + dir + " that can be read: " + plain(err),
+				Supply: evidence.Supply{Kind: evidence.SupplyOnHost, Host: s.name},
+			}
 		}
 		args = append(args, "--directory="+at)
 	}

@@ -24,7 +24,12 @@ func (s *Source) resolutions(ctx context.Context) (part, error) {
 	case !s.live:
 		return part{}, s.copied(evidence.HostResolutions)
 	case !s.opts.Network:
-		return part{}, &evidence.Unavailable{Need: need, Why: evidence.NotAsked, Detail: "--no-network", Supply: evidence.Supply{Kind: evidence.SupplyHostNetwork}}
+		return part{}, &evidence.Unavailable{
+			Need:   need,
+			Why:    evidence.NotAsked,
+			Detail: "--no-network",
+			Supply: evidence.Supply{Kind: evidence.SupplyHostNetwork},
+		}
 	case !s.sameNamespace("net"):
 		return part{}, &evidence.Unavailable{Need: need, Why: evidence.NotCollected,
 			Detail: "this container has a network of its own", Supply: evidence.Supply{Kind: evidence.SupplyHostNamespace}}

@@ -88,8 +88,9 @@ func describedNode(b block) map[string]any {
 	var list []any
 	for _, line := range table.lines() {
 		if m := conditionRow.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
-			list = append(list, map[string]any{"type": m[1], "status": m[2], "lastHeartbeatTime": describedTime(m[3]), "lastTransitionTime": describedTime(m[4]),
-				"reason": m[5], "message": m[6]})
+			list = append(list, map[string]any{"type": m[1], "status": m[2], "lastHeartbeatTime": describedTime(m[3]),
+				"lastTransitionTime": describedTime(m[4]),
+				"reason":             m[5], "message": m[6]})
 		}
 	}
 	set(status, "conditions", list)
@@ -147,7 +148,8 @@ func describedRequest(b block) map[string]any {
 	spec := map[string]any{}
 	set(spec, "username", b.get("Requesting User"))
 	set(spec, "signerName", b.get("Signer"))
-	return map[string]any{"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "metadata": describedMeta(b), "spec": spec, "status": status}
+	return map[string]any{"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "metadata": describedMeta(b),
+		"spec": spec, "status": status}
 }
 
 // describedPod reads describePod.

@@ -27,18 +27,23 @@ const (
 var headlessTables = []headless{
 	{regexp.MustCompile(`^` + aName + ` +((?:Not)?Ready(?:,SchedulingDisabled)?) +(<none>|[a-z0-9,.-]+) +` + anAge + ` +(v1\.\d+\.\S+)(?: .*)?$`),
 		[]string{"NAME", "STATUS", "ROLES", "AGE", "VERSION"}, []string{"NAME", "STATUS", "ROLES", "VERSION"}},
-	{regexp.MustCompile(`^(csr-[a-z0-9]+) +` + anAge + ` +([a-z0-9.-]+/[a-z0-9-]+) +(system:\S+) +(?:\S+ +)?(Pending|(?:Approved|Denied)(?:,(?:Issued|Failed))*)$`),
+	{regexp.MustCompile(`^(csr-[a-z0-9]+) +` + anAge +
+		` +([a-z0-9.-]+/[a-z0-9-]+) +(system:\S+) +(?:\S+ +)?(Pending|(?:Approved|Denied)(?:,(?:Issued|Failed))*)$`),
 		[]string{"NAME", "AGE", "SIGNERNAME", "REQUESTOR", "CONDITION"}, []string{"NAME", "SIGNERNAME", "REQUESTOR", "CONDITION"}},
 	{regexp.MustCompile(`^` + aName + ` +(rendered-[a-z0-9.-]+) +` + aTruth + ` +` + aTruth + ` +` + aTruth + ` +(\d+) +(\d+) +(\d+) +(\d+) +` + anAge + `$`),
-		[]string{"NAME", "CONFIG", "UPDATED", "UPDATING", "DEGRADED", "MACHINECOUNT", "READYMACHINECOUNT", "UPDATEDMACHINECOUNT", "DEGRADEDMACHINECOUNT", "AGE"},
+		[]string{"NAME", "CONFIG", "UPDATED", "UPDATING", "DEGRADED", "MACHINECOUNT", "READYMACHINECOUNT", "UPDATEDMACHINECOUNT",
+			"DEGRADEDMACHINECOUNT", "AGE"},
 		[]string{"NAME", "CONFIG", "UPDATED", "UPDATING", "DEGRADED"}},
 	{regexp.MustCompile(`^` + aName + ` +(4\.\d+\.\d+\S*) +` + aTruth + ` +` + aTruth + ` +` + aTruth + ` +` + anAge + `(?: +(.*))?$`),
-		[]string{"NAME", "VERSION", "AVAILABLE", "PROGRESSING", "DEGRADED", "SINCE", "MESSAGE"}, []string{"NAME", "VERSION", "AVAILABLE", "PROGRESSING", "DEGRADED"}},
-	{regexp.MustCompile(`^(?:(openshift-machine-api) +)?` + aName + ` +(unmanaged|registering|inspecting|preparing|available|provisioning|provisioned|externally provisioned|deprovisioning|match profile) +(?:([a-z0-9.-]+) +)?(true|false) +(?:([a-z]+(?: [a-z]+)* error|detach error) +)?` + anAge + `$`),
+		[]string{"NAME", "VERSION", "AVAILABLE", "PROGRESSING", "DEGRADED", "SINCE", "MESSAGE"},
+		[]string{"NAME", "VERSION", "AVAILABLE", "PROGRESSING", "DEGRADED"}},
+	{regexp.MustCompile(`^(?:(openshift-machine-api) +)?` + aName +
+		` +(unmanaged|registering|inspecting|preparing|available|provisioning|provisioned|externally provisioned|deprovisioning|match profile) +(?:([a-z0-9.-]+) +)?(true|false) +(?:([a-z]+(?: [a-z]+)* error|detach error) +)?` + anAge + `$`),
 		[]string{"NAMESPACE", "NAME", "STATE", "CONSUMER", "ONLINE", "ERROR", "AGE"}, []string{"NAME", "STATE", "CONSUMER", "ONLINE"}},
 	{regexp.MustCompile(`^(?:(openshift-machine-api) +)?` + aName + ` +(Provisioning|Provisioned|Running|Failed|Deleting) +(?:\S+ +){0,3}` + anAge + `$`),
 		[]string{"NAMESPACE", "NAME", "PHASE", "AGE"}, []string{"NAME", "PHASE", "TYPE", "REGION"}},
-	{regexp.MustCompile(`^(?:([a-z0-9-]+) +)?` + aName + ` +(\d+/\d+) +([A-Z][A-Za-z]+|Init:\S+) +(\d+)(?: \([^)]*\))? +` + anAge + `(?: +\S+ +` + aName + `(?: .*)?)?$`),
+	{regexp.MustCompile(`^(?:([a-z0-9-]+) +)?` + aName + ` +(\d+/\d+) +([A-Z][A-Za-z]+|Init:\S+) +(\d+)(?: \([^)]*\))? +` + anAge + `(?: +\S+ +` +
+		aName + `(?: .*)?)?$`),
 		[]string{"NAMESPACE", "NAME", "READY", "STATUS", "RESTARTS", "AGE", "NODE"}, []string{"NAME", "READY", "STATUS", "RESTARTS"}},
 }
 
@@ -128,7 +133,8 @@ const klog = `^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ `
 // openshift/machine-config-operator:pkg/daemon/daemon.go and update.go,
 // pkg/controller/drain/drain_controller.go; go.etcd.io/etcd/server/v3.
 var ownLogs = []ownLog{
-	{regexp.MustCompile(klog + `api\.go:\d+\] (?:Pool \S+ requested by|couldn't get config for req)`), "openshift-machine-config-operator", "machine-config-server"},
+	{regexp.MustCompile(klog + `api\.go:\d+\] (?:Pool \S+ requested by|couldn't get config for req)`), "openshift-machine-config-operator",
+		"machine-config-server"},
 	{regexp.MustCompile(klog + `(?:csr_check|csr_approver)\.go:\d+\] `), "openshift-cluster-machine-approver", "machine-approver-controller"},
 	{regexp.MustCompile(klog + `drain_controller\.go:\d+\] `), "openshift-machine-config-operator", "machine-config-controller"},
 	{regexp.MustCompile(`^\{"level":"[a-z]+","ts":"[^"]+","(?:logger":"[^"]+",")?caller":"(?:etcdserver|rafthttp|wal|mvcc|embed|etcdmain|membership|raft|snap)/`), "openshift-etcd", "etcd"},

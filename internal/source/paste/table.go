@@ -297,7 +297,8 @@ func operatorRow(row map[string]string, now time.Time) (map[string]any, evidence
 			c["message"] = row["MESSAGE"]
 		}
 	}
-	return map[string]any{"apiVersion": "config.openshift.io/v1", "kind": "ClusterOperator", "status": map[string]any{"conditions": list}}, evidence.ClusterOperators
+	return map[string]any{"apiVersion": "config.openshift.io/v1", "kind": "ClusterOperator", "status": map[string]any{"conditions": list}},
+		evidence.ClusterOperators
 }
 
 func hostRow(row map[string]string, _ time.Time) (map[string]any, evidence.Resource) {

@@ -111,7 +111,11 @@ func (c *check) noOpenRequest() (Indicator, error) {
 		}
 		if r.State == csrs.Pending && csrs.Newest(all, r) {
 			t.open = append(t.open, r.Name+" of "+r.NodeName)
-			t.proof = append(t.proof, evidence.Item{Locator: r.Loc, Excerpt: fmt.Sprintf("%s certificate for %s: pending", r.Kind, r.NodeName), Time: r.Created})
+			t.proof = append(t.proof, evidence.Item{
+				Locator: r.Loc,
+				Excerpt: fmt.Sprintf("%s certificate for %s: pending", r.Kind, r.NodeName),
+				Time:    r.Created,
+			})
 		}
 	}
 	if len(t.open) > 0 {

@@ -94,7 +94,16 @@ var reporting = []evidence.Resource{evidence.ClusterVersions, evidence.ClusterOp
 // Take reads what a cluster is like now. Only a canceled context, or a source that breaks,
 // is an error.
 func Take(ctx context.Context, l Lister, at time.Time, source, verdict string) (Baseline, error) {
-	b := Baseline{APIVersion: apiVersion, Kind: kind, Taken: at.UTC(), Source: source, Verdict: verdict, Entries: []Entry{}, Missing: []Gap{}, created: map[string]time.Time{}}
+	b := Baseline{
+		APIVersion: apiVersion,
+		Kind:       kind,
+		Taken:      at.UTC(),
+		Source:     source,
+		Verdict:    verdict,
+		Entries:    []Entry{},
+		Missing:    []Gap{},
+		created:    map[string]time.Time{},
+	}
 	for i := range readers {
 		if err := b.read(ctx, l, i); err != nil {
 			return b, err
@@ -217,7 +226,8 @@ func takeNode(t *taker, o evidence.Object) {
 // (openshift/machine-config-operator: pkg/controller/render/hash.go).
 func takePool(t *taker, o evidence.Object) {
 	subject := "mcp/" + o.Name
-	t.fields(subject, o, "spec.configuration.name", "status.configuration.name", "spec.paused", "spec.maxUnavailable", "status.machineCount", "status.degradedMachineCount")
+	t.fields(subject, o, "spec.configuration.name", "status.configuration.name", "spec.paused", "spec.maxUnavailable", "status.machineCount",
+		"status.degradedMachineCount")
 	t.conditions(subject, o, "Updated", "Degraded")
 }
 
@@ -253,7 +263,8 @@ func endsCut(o evidence.Object) bool {
 
 func takeInfrastructure(t *taker, o evidence.Object) {
 	subject := "infrastructure/" + o.Name
-	t.fields(subject, o, "status.apiServerURL", "status.apiServerInternalURI", "status.controlPlaneTopology", "status.infrastructureTopology", "status.platformStatus.type")
+	t.fields(subject, o, "status.apiServerURL", "status.apiServerInternalURI", "status.controlPlaneTopology", "status.infrastructureTopology",
+		"status.platformStatus.type")
 	platforms, _ := evidence.Field(o.Content, "status", "platformStatus").(map[string]any)
 	for name, p := range platforms {
 		m, _ := p.(map[string]any)
@@ -282,7 +293,8 @@ func takeNetwork(t *taker, o evidence.Object) {
 
 func takeHost(t *taker, o evidence.Object) {
 	subject := "bmh/" + o.Name
-	t.fields(subject, o, "spec.bmc.address", "spec.bootMACAddress", "spec.bootMode", "status.provisioning.state", "status.operationalStatus", "status.poweredOn", "spec.consumerRef.name")
+	t.fields(subject, o, "spec.bmc.address", "spec.bootMACAddress", "spec.bootMode", "status.provisioning.state", "status.operationalStatus",
+		"status.poweredOn", "spec.consumerRef.name")
 	if hardware, ok := evidence.Field(o.Content, "status", "hardware").(map[string]any); ok {
 		t.hardware(subject, hardware)
 	}

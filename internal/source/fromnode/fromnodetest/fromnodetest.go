@@ -67,7 +67,8 @@ func New(t *testing.T) *Server {
 	mux.HandleFunc("GET /api/v1/namespaces/"+namespace+"/pods", s.list)
 	mux.HandleFunc("/api/v1/namespaces/"+namespace+"/pods/"+pod+"/exec", s.exec)
 	mux.HandleFunc("POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews", func(w http.ResponseWriter, _ *http.Request) {
-		reply(w, http.StatusCreated, authorizationv1.SelfSubjectAccessReview{TypeMeta: metav1.TypeMeta{Kind: "SelfSubjectAccessReview", APIVersion: "authorization.k8s.io/v1"},
+		reply(w, http.StatusCreated, authorizationv1.SelfSubjectAccessReview{TypeMeta: metav1.TypeMeta{Kind: "SelfSubjectAccessReview",
+			APIVersion: "authorization.k8s.io/v1"},
 			Status: authorizationv1.SubjectAccessReviewStatus{Allowed: true}})
 	})
 	s.Server = httptest.NewServer(mux)

@@ -58,7 +58,8 @@ func New(t testing.TB) *Machine {
 	m.Put("/etc/kubernetes/ca.crt", string(m.CA))
 	m.Put("/etc/kubernetes/kubelet-ca.crt", string(m.CA))
 	m.Put("/etc/kubernetes/kubeconfig", m.Kubeconfig("https://api-int.lark.example.com:6443", "token: "+PlantedToken))
-	m.Put("/var/lib/kubelet/kubeconfig", m.Kubeconfig("https://api-int.lark.example.com:6443", "client-certificate: /var/lib/kubelet/pki/kubelet-client-current.pem\n    client-key: /var/lib/kubelet/pki/kubelet-client-current.pem"))
+	m.Put("/var/lib/kubelet/kubeconfig", m.Kubeconfig("https://api-int.lark.example.com:6443",
+		"client-certificate: /var/lib/kubelet/pki/kubelet-client-current.pem\n    client-key: /var/lib/kubelet/pki/kubelet-client-current.pem"))
 	m.Put("/var/lib/kubelet/config.json", `{"auths":{"quay.example.com":{"auth":"`+PlantedPull+`"}}}`)
 	m.Certificate("system:node:m1", "system:nodes", Now.Add(-4*time.Hour), Now.Add(20*time.Hour))
 	m.Put("/etc/ignition-machine-config-encapsulated.json.bak", `{}`)
@@ -116,7 +117,8 @@ func (m *Machine) commands() {
 	m.Commands["/usr/bin/chronyc sources"] = "^,*,192.0.2.120,2,6,377,35,0.000001,0.000001,0.0003\n^,-,192.0.2.121,2,6,377,35,0.000001,0.000001,0.0003\n"
 	m.Commands["/usr/bin/crictl"] = Containers("openshift-etcd etcd-m1 etcd RUNNING", "openshift-kni-infra coredns-m1 coredns RUNNING")
 	m.Commands["/usr/bin/journalctl"] = Journal(
-		Entry("kubelet.service", "kubenswrapper", Now.Add(-time.Minute), `I0301 11:59:00.000001    3100 bootstrap.go:101] "Current kubeconfig file contents are still valid, no bootstrap necessary"`),
+		Entry("kubelet.service", "kubenswrapper", Now.Add(-time.Minute),
+			`I0301 11:59:00.000001    3100 bootstrap.go:101] "Current kubeconfig file contents are still valid, no bootstrap necessary"`),
 	)
 }
 
@@ -223,7 +225,14 @@ func (m *Machine) authority() {
 	if m.caKey, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
 		m.t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "kube-apiserver-lb-signer"}, NotBefore: Now.Add(-5 * time.Hour), NotAfter: Now.AddDate(10, 0, 0), IsCA: true, BasicConstraintsValid: true}
+	template := &x509.Certificate{
+		SerialNumber:          big.NewInt(1),
+		Subject:               pkix.Name{CommonName: "kube-apiserver-lb-signer"},
+		NotBefore:             Now.Add(-5 * time.Hour),
+		NotAfter:              Now.AddDate(10, 0, 0),
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &m.caKey.PublicKey, m.caKey)
 	if err != nil {
 		m.t.Fatal(err)
@@ -252,7 +261,12 @@ func (m *Machine) Issue(name, organization string, from, to time.Time) (cert, ke
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name, Organization: []string{organization}}, NotBefore: from, NotAfter: to}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(2),
+		Subject:      pkix.Name{CommonName: name, Organization: []string{organization}},
+		NotBefore:    from,
+		NotAfter:     to,
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, m.caCert, &k.PublicKey, m.caKey)
 	if err != nil {
 		m.t.Fatal(err)
