@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// place is where a text is shown. Rules apply to one or more of them.
+// place is where a text is shown. Rules apply to one or more of them. Comments of Go files are read
+// by people (docs/style.md) and by no rule.
 type place int
 
 const (
@@ -14,10 +15,8 @@ const (
 	catalog                   // the other prose of the catalog
 	docs                      // README.md and docs/*.md
 	screen                    // what the program prints: help, messages, headings
-	comment                   // comments of Go files
 
-	shown      = title | catalog | docs | screen
-	everywhere = shown | comment
+	shown = title | catalog | docs | screen
 )
 
 // text is one piece of prose, a sentence or a paragraph.

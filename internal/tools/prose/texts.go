@@ -5,11 +5,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -45,7 +43,7 @@ func collect(root string) ([]text, error) {
 	}{
 		{[]string{"catalog/*/*.yaml"}, catalogTexts},
 		{[]string{"README.md", "docs/*.md", "docs/incidents/*.md", "lab/README.md", "CONTRIBUTING.md"}, pageTexts},
-		{goFiles(screens), goTexts},
+		{goFiles(screens), goLiterals},
 		{goFiles(messages), goLiterals},
 	} {
 		for _, glob := range group.globs {
@@ -64,34 +62,6 @@ func collect(root string) ([]text, error) {
 				list = append(list, texts...)
 			}
 		}
-	}
-	comments, err := allComments(root)
-	return append(list, comments...), err
-}
-
-// allComments reads the comments of every Go file but those of screens, which are read
-// with their literals.
-func allComments(root string) ([]text, error) {
-	var list []text
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && name != root || d.Name() == "testdata"):
-			return fs.SkipDir
-		case d.IsDir() || filepath.Ext(name) != ".go":
-			return nil
-		}
-		short, err := filepath.Rel(root, filepath.Dir(name))
-		if err != nil || slices.Contains(screens, filepath.ToSlash(short)) {
-			return err
-		}
-		texts, err := readTexts(root, name, goComments)
-		list = append(list, texts...)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the comments of Go files: %w", err)
 	}
 	return list, nil
 }
@@ -216,29 +186,17 @@ func (t *text) add(line string, number int) {
 	}
 }
 
-// goTexts returns the string literals and the comments of a Go file.
-func goTexts(name string, content []byte) ([]text, error) {
+// goLiterals returns the string literals of a Go file, none of a test.
+func goLiterals(name string, content []byte) ([]text, error) {
+	if strings.HasSuffix(name, "_test.go") {
+		return nil, nil
+	}
 	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, name, content, parser.ParseComments)
+	file, err := parser.ParseFile(files, name, content, parser.SkipObjectResolution)
 	if err != nil {
 		return nil, err
 	}
 	var list []text
-	for _, group := range file.Comments {
-		t := text{file: name, place: comment}
-		for _, c := range group.List {
-			for i, line := range strings.Split(c.Text, "\n") {
-				line = strings.TrimPrefix(line, "//")
-				if !strings.HasPrefix(line, "\t") {
-					t.add(line, files.Position(c.Pos()).Line+i)
-				}
-			}
-		}
-		list = append(list, t)
-	}
-	if strings.HasSuffix(name, "_test.go") {
-		return list, nil
-	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		if e, ok := n.(ast.Expr); ok {
 			t := text{file: name, place: screen}
@@ -252,21 +210,6 @@ func goTexts(name string, content []byte) ([]text, error) {
 		return true
 	})
 	return list, nil
-}
-
-// goComments returns the comments of a Go file, without its string literals.
-func goComments(name string, content []byte) ([]text, error) {
-	all, err := goTexts(name, content)
-	return slices.DeleteFunc(all, func(t text) bool { return t.place != comment }), err
-}
-
-// goLiterals returns the string literals of a Go file, without its comments.
-func goLiterals(name string, content []byte) ([]text, error) {
-	if strings.HasSuffix(name, "_test.go") {
-		return nil, nil
-	}
-	all, err := goTexts(name, content)
-	return slices.DeleteFunc(all, func(t text) bool { return t.place == comment }), err
 }
 
 // verb is a verb of fmt.
