@@ -3,7 +3,6 @@ package docsite
 import (
 	"bytes"
 	"fmt"
-	"html/template"
 	"path"
 	"regexp"
 	"strings"
@@ -45,7 +44,7 @@ func cssName(id string) string { return inName.ReplaceAllString(id, `\$0`) }
 func (r *renderer) article(p Page) (article, error) {
 	source := []byte(p.Markdown)
 	doc := r.markdown.Parser().Parse(text.NewReader(source))
-	a := article{ID: idOf(p.Path), Group: p.Group, Href: template.URL("#" + idOf(p.Path))}
+	a := article{id: idOf(p.Path), group: p.Group}
 	ids := map[string]int{}
 	var dropped []ast.Node
 	err := ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -55,14 +54,14 @@ func (r *renderer) article(p Page) (article, error) {
 		switch n := n.(type) {
 		case *ast.Heading:
 			words := textOf(n, source)
-			if a.Title == "" {
-				a.Title = words
+			if a.title == "" {
+				a.title = words
 			}
 			id := slug(words)
 			if ids[id]++; ids[id] > 1 {
 				id += fmt.Sprintf("-%d", ids[id]-1)
 			}
-			n.SetAttributeString("id", []byte(a.ID+":"+id))
+			n.SetAttributeString("id", []byte(a.id+":"+id))
 		case *ast.Link:
 			n.Destination = []byte(r.target(p.Path, string(n.Destination)))
 		case *ast.HTMLBlock:
@@ -80,7 +79,7 @@ func (r *renderer) article(p Page) (article, error) {
 	for _, n := range dropped {
 		n.Parent().RemoveChild(n.Parent(), n)
 	}
-	if a.Title == "" {
+	if a.title == "" {
 		return a, fmt.Errorf("it has no heading")
 	}
 	var out bytes.Buffer
@@ -88,9 +87,8 @@ func (r *renderer) article(p Page) (article, error) {
 		return a, err
 	}
 	// What is text is escaped: only a table of the renderer begins so.
-	html := strings.NewReplacer("<table>", `<div class="scroll" tabindex="0" role="region" aria-label="table"><table>`, "</table>", "</table></div>",
+	a.body = strings.NewReplacer("<table>", `<div class="scroll" tabindex="0" role="region" aria-label="table"><table>`, "</table>", "</table></div>",
 		"<pre>", `<pre tabindex="0">`).Replace(out.String())
-	a.Body = template.HTML(html)
 	return a, nil
 }
 

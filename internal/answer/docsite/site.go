@@ -9,14 +9,15 @@
 package docsite
 
 import (
-	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"html/template"
+	"html"
 	"io"
+	"net/url"
+	"strings"
 )
 
 // Page is one page in Markdown.
@@ -32,9 +33,7 @@ var (
 	//go:embed site.js
 	script string
 	//go:embed site.html
-	layout string
-
-	siteTemplate = template.Must(template.New("site").Parse(layout))
+	layout string // with {places} for what is put into it
 )
 
 // Title is the title of the site.
@@ -43,19 +42,14 @@ const Title = "Rollcall documentation"
 // fewPages is how many pages a group may have and still be open at first.
 const fewPages = 60
 
-// group is pages under one heading.
-type group struct {
-	Name  string
-	Open  bool
-	Pages []article
-}
-
 // article is a page in HTML.
 type article struct {
-	ID, Group, Title string
-	Href             template.URL  // as a query a template would escape its slashes
-	Body             template.HTML // made by a renderer that escapes
+	id, group, title string // text
+	body             string // HTML of a renderer that escapes
 }
+
+// href is the address of a page in the site.
+func (a article) href() string { return (&url.URL{Fragment: a.id}).String() }
 
 // Write writes the site. The first page is shown first; groups are in the order of their first
 // pages.
@@ -64,35 +58,42 @@ func Write(w io.Writer, pages []Page) error {
 		return errors.New("make the site: there are no pages")
 	}
 	r := newRenderer(pages)
-	var groups []*group
-	byName := map[string]*group{}
+	var articles strings.Builder
+	var names []string
+	groups := map[string][]article{}
 	for _, p := range pages {
 		a, err := r.article(p)
 		if err != nil {
 			return fmt.Errorf("make the page %s: %w", p.Path, err)
 		}
-		g := byName[p.Group]
-		if g == nil {
-			g = &group{Name: p.Group}
-			byName[p.Group] = g
-			groups = append(groups, g)
+		if groups[a.group] == nil {
+			names = append(names, a.group)
 		}
-		g.Pages = append(g.Pages, a)
+		groups[a.group] = append(groups[a.group], a)
+		fmt.Fprintf(&articles, "<article id=\"%s\" data-group=\"%s\" tabindex=\"-1\">\n%s</article>\n", html.EscapeString(a.id), html.EscapeString(a.group), a.body)
 	}
-	for _, g := range groups {
-		g.Open = len(g.Pages) <= fewPages
+	var lists strings.Builder
+	for _, name := range names {
+		list(&lists, name, groups[name])
 	}
 	sum := sha256.Sum256([]byte(script))
-	var out bytes.Buffer
-	err := siteTemplate.Execute(&out, map[string]any{
-		"Title": Title, "CSS": template.CSS(css), "Script": template.JS(script), "ScriptSum": base64.StdEncoding.EncodeToString(sum[:]),
-		"Groups": groups, "First": template.CSS(cssName(idOf(pages[0].Path))),
-	})
-	if err != nil {
-		return fmt.Errorf("make the site: %w", err)
-	}
-	if _, err := w.Write(out.Bytes()); err != nil {
+	page := strings.NewReplacer("{title}", html.EscapeString(Title), "{css}", css, "{first}", cssName(idOf(pages[0].Path)), "{groups}", lists.String(),
+		"{articles}", articles.String(), "{script}", script, "{sum}", base64.StdEncoding.EncodeToString(sum[:])).Replace(layout)
+	if _, err := io.WriteString(w, page); err != nil {
 		return fmt.Errorf("write the site: %w", err)
 	}
 	return nil
+}
+
+// list writes the links to the pages of a group.
+func list(b *strings.Builder, name string, pages []article) {
+	open := ""
+	if len(pages) <= fewPages {
+		open = " open"
+	}
+	fmt.Fprintf(b, "<details%s>\n<summary>%s <small>%d</small></summary>\n<ul>\n", open, html.EscapeString(name), len(pages))
+	for _, p := range pages {
+		fmt.Fprintf(b, "<li><a href=\"%s\">%s</a></li>\n", html.EscapeString(p.href()), html.EscapeString(p.title))
+	}
+	b.WriteString("</ul>\n</details>\n")
 }
