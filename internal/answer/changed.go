@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Changed is what is not as in a baseline.
@@ -86,7 +85,7 @@ func (t *text) nearCauses(list []Change) []Change {
 		add(u.Subject, effect)
 	}
 	list = slices.Clone(list)
-	sortby.StableFunc(list, func(a, b Change) int {
+	slices.SortStableFunc(list, func(a, b Change) int {
 		return cmp.Compare(cmp.Or(rank[a.Subject], other), cmp.Or(rank[b.Subject], other))
 	})
 	return list

@@ -9,7 +9,6 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 const (
@@ -23,7 +22,7 @@ const (
 // moments returns the timeline, oldest first.
 func (t *text) moments() []diagnosis.Moment {
 	list := slices.Clone(t.d.Timeline)
-	sortby.StableFunc(list, func(a, b diagnosis.Moment) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(list, func(a, b diagnosis.Moment) int { return a.Time.Compare(b.Time) })
 	return list
 }
 
@@ -156,7 +155,7 @@ func timeRows(list []diagnosis.Moment) (rows []int, names []string) {
 	}
 	own := slices.Clone(order)
 	if len(own) > maxRows {
-		sortby.StableFunc(own, func(a, b fault.Subject) int { return cmp.Compare(count[b], count[a]) })
+		slices.SortStableFunc(own, func(a, b fault.Subject) int { return cmp.Compare(count[b], count[a]) })
 		own = own[:maxRows-1]
 	}
 	row := map[fault.Subject]int{}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 const (
@@ -119,7 +118,7 @@ func distinct(items []evidence.Item, all bool) []proof {
 // bestFirst puts what shows a mechanism before what shows a state, and one of each
 // sort before the second of any: three lines from one log prove no more than one.
 func bestFirst(list []proof) []proof {
-	sortby.StableFunc(list, func(a, b proof) int { return sortOf(a.Item) - sortOf(b.Item) })
+	slices.SortStableFunc(list, func(a, b proof) int { return sortOf(a.Item) - sortOf(b.Item) })
 	var first, rest []proof
 	for i, p := range list {
 		if i == 0 || sortOf(p.Item) != sortOf(list[i-1].Item) {

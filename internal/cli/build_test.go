@@ -10,9 +10,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/tools/sample"
 )
 
-// maxBytes is how large the program may be, as it is released: below 35 MB. The length of the
+// maxBytes is how large the program may be, as it is released: 42 MB. The length of the
 // checkout's path is in it: two machines differ by some kilobytes.
-const maxBytes = 35_000_000
+const maxBytes = 42_000_000
 
 // TestImports: none of the packages that link every API group of Kubernetes, or kustomize.
 func TestImports(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/source/fromnode"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
@@ -149,7 +148,7 @@ func (a *app) rights(ctx context.Context, s *live.Source) ([]right, error) {
 	if a.source.ProbeFrom != "" {
 		list = append(list, rightsOf("", ask(ctx, s, probeFromRights()))...)
 	}
-	sortby.Func(list, func(a, b right) int {
+	slices.SortFunc(list, func(a, b right) int {
 		return strings.Compare(a.Cluster+" "+a.Resource+a.Name+a.Namespace+a.Verb, b.Cluster+" "+b.Resource+b.Name+b.Namespace+b.Verb)
 	})
 	return slices.Compact(list), nil
@@ -187,7 +186,7 @@ func (a *app) printRights(format string, rights []right) error {
 	}
 	var rows []answer.Access
 	// What is missing is last, next to the summary: the list is longer than a screen.
-	sortby.StableFunc(rights, func(a, b right) int {
+	slices.SortStableFunc(rights, func(a, b right) int {
 		switch {
 		case a.Allowed == b.Allowed:
 			return 0

@@ -11,7 +11,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // entry is one thing that `explain` has a page about.
@@ -74,7 +73,7 @@ func entryOf(c *fault.Catalog, id string) (entry, bool) {
 
 func sortedFacts() []facts.Fact {
 	list := slices.Clone(all.All())
-	sortby.Func(list, func(a, b facts.Fact) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b facts.Fact) int { return cmp.Compare(a.Name, b.Name) })
 	return list
 }
 

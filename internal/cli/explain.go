@@ -15,7 +15,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
@@ -171,7 +170,7 @@ func search(list []entry, words string) []hit {
 		}
 		hits = append(hits, hit{e, score + overlap(asked, wordsOf(e.id))/10, sure})
 	}
-	sortby.StableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
 	if i := slices.IndexFunc(hits, func(h hit) bool { return h.sure }); i > 0 {
 		hits[0], hits[i] = hits[i], hits[0]
 	}

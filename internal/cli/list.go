@@ -11,7 +11,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 	"github.com/rollcall-project/rollcall/internal/session"
 )
@@ -131,7 +130,7 @@ func (a *app) printGroups(format string, list []entry) error {
 	if format != "text" && format != "wide" {
 		return a.printEntries(format, list)
 	}
-	sortby.StableFunc(list, func(a, b entry) int { return cmp.Compare(a.group(), b.group()) })
+	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(a.group(), b.group()) })
 	rows := make([]answer.Row, 0, len(list))
 	for _, e := range list {
 		rows = append(rows, answer.Row{Group: e.group(), ID: e.id, Title: e.title})
@@ -172,6 +171,6 @@ func (a *app) printEntries(format string, list []entry) error {
 	for i, r := range slices.Backward(rows) {
 		first[r.Group] = i
 	}
-	sortby.StableFunc(rows, func(a, b answer.Row) int { return cmp.Compare(first[a.Group], first[b.Group]) })
+	slices.SortStableFunc(rows, func(a, b answer.Row) int { return cmp.Compare(first[a.Group], first[b.Group]) })
 	return answer.List(a.IO.Out, rows, answer.Options{Style: a.Style(), Command: a.Name, NoHeaders: a.Output.NoHeaders})
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fixture"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 	"github.com/rollcall-project/rollcall/internal/session"
 )
@@ -207,7 +206,7 @@ func (a *app) proveAll(ctx context.Context, grid *fixture.Grid, c *fault.Catalog
 			p.Overlays = append(p.Overlays, t)
 		}
 	}
-	sortby.StableFunc(p.Overlays, func(a, b testedOverlay) int { return strings.Compare(a.File, b.File) })
+	slices.SortStableFunc(p.Overlays, func(a, b testedOverlay) int { return strings.Compare(a.File, b.File) })
 	for _, f := range c.Faults {
 		file, root := c.File(f)
 		if slices.Contains(roots, root) {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // retryOfKubelet is the least time between two requests of one kubelet that runs: it waits
@@ -47,7 +46,7 @@ func Bulk(p Snapshot, declared []Expectation) []Expired {
 			list = append(list, Expired{Node: n, Expected: e, Decision: Judge(r, e, p), Keys: keysOf(p, r)})
 		}
 	}
-	sortby.StableFunc(list, func(a, b Expired) int { return cmp.Compare(a.Node.Name, b.Node.Name) })
+	slices.SortStableFunc(list, func(a, b Expired) int { return cmp.Compare(a.Node.Name, b.Node.Name) })
 	return list
 }
 
@@ -101,7 +100,7 @@ func keysOf(p Snapshot, r csrs.Request) int {
 // answered does not ask again.
 func paced(r csrs.Request, rivals []csrs.Request) string {
 	all := append(slices.Clone(rivals), r)
-	sortby.StableFunc(all, func(a, b csrs.Request) int { return a.Created.Compare(b.Created) })
+	slices.SortStableFunc(all, func(a, b csrs.Request) int { return a.Created.Compare(b.Created) })
 	for i, o := range all {
 		switch {
 		case o.State != csrs.Pending:

@@ -16,7 +16,6 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Lister lists objects as they are now.
@@ -39,7 +38,7 @@ func Gather(ctx context.Context, from Lister, now time.Time) (Snapshot, error) {
 		}
 		p.Requests = append(p.Requests, r)
 	}
-	sortby.Func(p.Requests, func(a, b csrs.Request) int {
+	slices.SortFunc(p.Requests, func(a, b csrs.Request) int {
 		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Name, b.Name))
 	})
 	if err := p.nodes(ctx, from); err != nil {

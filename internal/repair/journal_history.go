@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
@@ -38,7 +37,7 @@ func Histories(stateDir string) ([]History, error) {
 	if err := errors.Join(err, plans.Close()); err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
 	}
-	sortby.StableFunc(list, func(a, b History) int { return a.started().Compare(b.started()) })
+	slices.SortStableFunc(list, func(a, b History) int { return a.started().Compare(b.started()) })
 	return list, nil
 }
 

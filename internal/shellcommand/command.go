@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Effect is what a command does.
@@ -181,7 +180,7 @@ func Refused(text string, known []*fault.RefusedRemedy) []*fault.RefusedRemedy {
 			}
 		}
 	}
-	sortby.StableFunc(hits, func(a, b hit) int { return b.parts - a.parts })
+	slices.SortStableFunc(hits, func(a, b hit) int { return b.parts - a.parts })
 	var list []*fault.RefusedRemedy
 	for _, h := range hits {
 		list = append(list, h.r)

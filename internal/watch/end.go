@@ -2,11 +2,11 @@ package watch
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
@@ -71,7 +71,7 @@ func (f *Follower) sorted(symptoms bool) []*causeState {
 			list = append(list, s)
 		}
 	}
-	sortby.Func(list, func(a, b *causeState) int {
+	slices.SortFunc(list, func(a, b *causeState) int {
 		if n := b.cause.Severity.Rank() - a.cause.Severity.Rank(); n != 0 {
 			return n
 		}

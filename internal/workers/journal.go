@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )
@@ -280,7 +280,7 @@ func Runs(stateDir string) ([]Run, error) {
 		}
 		list = append(list, r)
 	}
-	sortby.Func(list, func(a, b Run) int { return b.Plan.Made.Compare(a.Plan.Made) })
+	slices.SortFunc(list, func(a, b Run) int { return b.Plan.Made.Compare(a.Plan.Made) })
 	return list, errors.Join(wrong...)
 }
 

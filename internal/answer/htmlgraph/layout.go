@@ -10,8 +10,7 @@ package htmlgraph
 
 import (
 	"cmp"
-
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+	"slices"
 )
 
 // The room between boxes, in pixels.
@@ -211,7 +210,7 @@ func (g *grid) order() {
 					want[s] = sum / float64(len(near)) * float64(len(g.rows[r]))
 				}
 			}
-			sortby.StableFunc(g.rows[r], func(a, b int) int { return cmp.Compare(want[a], want[b]) })
+			slices.SortStableFunc(g.rows[r], func(a, b int) int { return cmp.Compare(want[a], want[b]) })
 			number(g.rows[r])
 		}
 	}

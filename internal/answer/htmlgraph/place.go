@@ -3,8 +3,6 @@ package htmlgraph
 import (
 	"cmp"
 	"slices"
-
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // place chooses the places: rows one below the other, boxes under the middle of
@@ -124,7 +122,7 @@ func (g *grid) ports(leaving bool) []float64 {
 		at[box] = append(at[box], i)
 	}
 	for box, list := range at {
-		sortby.StableFunc(list, func(a, b int) int { return cmp.Compare(far[a], far[b]) })
+		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(far[a], far[b]) })
 		for k, i := range list {
 			port[i] = g.slots[box].x + g.slots[box].w*float64(k+1)/float64(len(list)+1)
 		}

@@ -2,11 +2,11 @@ package csrtest
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Expected is the inventory of the Scene. Of its hosts, panda asks for its first
@@ -55,6 +55,6 @@ func Scene(requests ...*Request) (csr.Snapshot, error) {
 		}
 		p.Requests = append(p.Requests, csrs.FromAPI(api))
 	}
-	sortby.StableFunc(p.Requests, func(a, b csrs.Request) int { return a.Created.Compare(b.Created) })
+	slices.SortStableFunc(p.Requests, func(a, b csrs.Request) int { return a.Created.Compare(b.Created) })
 	return p, nil
 }

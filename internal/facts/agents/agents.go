@@ -21,7 +21,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 )
 
@@ -330,7 +329,7 @@ func listServices(ctx context.Context, w *facts.World) (list []answer, asked boo
 		}
 		list = append(list, answer{svc, o.Loc})
 	}
-	sortby.StableFunc(list, func(a, b answer) int {
+	slices.SortStableFunc(list, func(a, b answer) int {
 		switch {
 		case a.Usable == b.Usable:
 			return 0

@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,7 +11,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Resource is the fact operator-resource: what an operator says in its own
@@ -62,7 +62,7 @@ func ResourceFact() facts.Fact {
 	for _, r := range ownResources {
 		needs = append(needs, evidence.Objects(r.resource, r.namespace))
 	}
-	sortby.Func(needs, func(a, b evidence.Need) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(needs, func(a, b evidence.Need) int { return strings.Compare(a.String(), b.String()) })
 	return facts.Define("operator-resource", fault.Operator, "what an operator says in its own resource, which its ClusterOperator repeats minutes later",
 		needs, readResource)
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // loop is the container that crash-loops.
@@ -208,13 +207,13 @@ func linesOf(ctx context.Context, w *facts.World, pod evidence.Object, st status
 	if len(lines) == 0 && !st.running { // the kubelet gives the last run's log as the current one
 		lines = current
 	}
-	sortby.StableFunc(lines, func(a, b evidence.Item) int { return a.Locator.Line - b.Locator.Line })
+	slices.SortStableFunc(lines, func(a, b evidence.Item) int { return a.Locator.Line - b.Locator.Line })
 	for _, text := range strings.Split(st.message, "\n") {
 		if isError(text) {
 			lines = append(lines, pod.Shows("status.containerStatuses["+st.container+"].lastState.terminated.message", text, st.ended))
 		}
 	}
-	sortby.StableFunc(lines, func(a, b evidence.Item) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(lines, func(a, b evidence.Item) int { return rank(a) - rank(b) })
 	return lines, failed
 }
 

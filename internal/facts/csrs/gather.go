@@ -13,7 +13,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
 )
 
@@ -43,7 +42,7 @@ func All(ctx context.Context, w *facts.World) ([]Request, error) {
 			}
 			all = append(all, r)
 		}
-		sortby.Func(all, func(a, b Request) int {
+		slices.SortFunc(all, func(a, b Request) int {
 			return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.Name, b.Name))
 		})
 		return all, nil

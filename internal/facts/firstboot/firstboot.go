@@ -22,7 +22,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
@@ -239,7 +238,7 @@ func linesOf(ctx context.Context, w *facts.World, q evidence.TextQuery, name str
 			}
 		}
 	}
-	sortby.StableFunc(lines, func(a, b line) int {
+	slices.SortStableFunc(lines, func(a, b line) int {
 		return cmp.Or(strings.Compare(a.Text.Path, b.Text.Path), a.Line.Loc.Line-b.Line.Loc.Line)
 	})
 	return lines, nil

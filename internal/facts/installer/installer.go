@@ -22,7 +22,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // log selects the logs of openshift-install.
@@ -207,7 +206,7 @@ func lines(ctx context.Context, w *facts.World) ([]line, error) {
 			list = append(list, line{m, id})
 		}
 	}
-	sortby.StableFunc(list, func(a, b line) int {
+	slices.SortStableFunc(list, func(a, b line) int {
 		return cmp.Or(strings.Compare(a.Line.Loc.Source, b.Line.Loc.Source), strings.Compare(a.Line.Loc.Path, b.Line.Loc.Path), a.Line.Loc.Line-b.Line.Loc.Line)
 	})
 	return list, nil

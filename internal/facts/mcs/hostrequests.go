@@ -10,7 +10,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // hostRequests is what a host that has not joined asked the machine config servers
@@ -68,7 +67,7 @@ func readHostRequests(ctx context.Context, w *facts.World, s fault.Subject) (hos
 	for _, a := range own {
 		mine = append(mine, asked[a]...)
 	}
-	sortby.StableFunc(mine, func(a, b request) int { return a.line.Time.Compare(b.line.Time) })
+	slices.SortStableFunc(mine, func(a, b request) int { return a.line.Time.Compare(b.line.Time) })
 	f.setFailures(mine)
 	facts.Complete(&f)
 	return f, nil

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // The lines of the server that matter. 4.14 prints the pool without quotes; the
@@ -102,7 +102,7 @@ func requests(ctx context.Context, w *facts.World) ([]request, error) {
 			return nil, err
 		}
 		list := pair(lines)
-		sortby.StableFunc(list, func(a, b request) int { return a.line.Time.Compare(b.line.Time) })
+		slices.SortStableFunc(list, func(a, b request) int { return a.line.Time.Compare(b.line.Time) })
 		return list, nil
 	})
 }
@@ -126,7 +126,7 @@ func linesOf(ctx context.Context, w *facts.World, q evidence.TextQuery, signatur
 			lines = append(lines, hit{m, id})
 		}
 	}
-	sortby.StableFunc(lines, func(a, b hit) int {
+	slices.SortStableFunc(lines, func(a, b hit) int {
 		return cmp.Or(strings.Compare(a.Text.Path, b.Text.Path), a.Line.Loc.Line-b.Line.Loc.Line)
 	})
 	return lines, nil

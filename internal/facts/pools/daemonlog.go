@@ -12,7 +12,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // The lines of the daemon that matter (openshift/machine-config-operator:
@@ -172,7 +171,7 @@ func daemonLines(ctx context.Context, w *facts.World) (daemonLogs, error) {
 			return daemonLogs{}, podsErr
 		}
 		for _, lines := range byNode {
-			sortby.StableFunc(lines, func(a, b daemonLine) int {
+			slices.SortStableFunc(lines, func(a, b daemonLine) int {
 				if a.Text.Path == b.Text.Path {
 					return a.Line.Loc.Line - b.Line.Loc.Line
 				}

@@ -11,7 +11,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // controllerLogs are the logs of the machine-config-controller, which drains nodes.
@@ -144,7 +143,7 @@ func drainLines(ctx context.Context, w *facts.World) ([]drainLine, error) {
 			lines = append(lines, drainLine{m, id})
 		}
 	}
-	sortby.StableFunc(lines, func(a, b drainLine) int {
+	slices.SortStableFunc(lines, func(a, b drainLine) int {
 		if a.Text.Path == b.Text.Path {
 			return a.Line.Loc.Line - b.Line.Loc.Line
 		}

@@ -3,6 +3,7 @@ package pools
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // rollout is how far a pool is on its update to the config that it wants, and at which
@@ -51,7 +51,7 @@ func readRollout(ctx context.Context, w *facts.World, s fault.Subject) (rollout,
 			open = append(open, n)
 		}
 	}
-	sortby.StableFunc(open, func(a, b nodeConfig) int { return b.progressTo(target) - a.progressTo(target) })
+	slices.SortStableFunc(open, func(a, b nodeConfig) int { return b.progressTo(target) - a.progressTo(target) })
 	wants := o.Shows("spec.configuration.name", target, time.Time{})
 	r.Target.Set(target, wants)
 	r.Done.Set(len(nodes)-len(open), wants)

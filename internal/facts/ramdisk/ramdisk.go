@@ -21,7 +21,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // logs selects the logs of ramdisks that ironic collected
@@ -131,7 +130,7 @@ func linesOf(ctx context.Context, w *facts.World, q evidence.TextQuery, of func(
 			}
 		}
 	}
-	sortby.StableFunc(lines, func(a, b line) int {
+	slices.SortStableFunc(lines, func(a, b line) int {
 		switch {
 		case a.Text.Previous != b.Text.Previous && a.Text.Previous:
 			return -1 // a container's log before that of its restart

@@ -19,7 +19,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Relater implements diagnose.Relater.
@@ -94,7 +93,7 @@ func subjects(list []inventory.Host, keep func(inventory.Host) bool) []fault.Sub
 }
 
 func sortSubjects(list []fault.Subject) {
-	sortby.Func(list, func(a, b fault.Subject) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b fault.Subject) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Relate follows one relation. known is false where what leads there could not

@@ -10,7 +10,6 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // The names under which the parts of a hosted cluster refer to each other
@@ -100,7 +99,7 @@ func NodePools(ctx context.Context, w *facts.World) ([]NodePool, error) {
 		}
 		pools = append(pools, p)
 	}
-	sortby.Func(pools, func(a, b NodePool) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(pools, func(a, b NodePool) int { return strings.Compare(a.Name, b.Name) })
 	return pools, nil
 }
 

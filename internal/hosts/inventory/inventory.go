@@ -31,7 +31,6 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 	"github.com/rollcall-project/rollcall/internal/source/install"
@@ -429,7 +428,7 @@ func (b *builder) finish() {
 		slices.Sort(h.MACs)
 		b.inventory.Hosts = append(b.inventory.Hosts, *h)
 	}
-	sortby.Func(b.inventory.Hosts, func(x, y Host) int { return strings.Compare(x.Name, y.Name) })
+	slices.SortFunc(b.inventory.Hosts, func(x, y Host) int { return strings.Compare(x.Name, y.Name) })
 	b.inventory.index()
 	b.settleGaps()
 }

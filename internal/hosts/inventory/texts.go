@@ -11,7 +11,6 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
@@ -174,7 +173,7 @@ func (b *builder) claims(ctx context.Context, w *facts.World, need evidence.Need
 		h.Claims = append(h.Claims, Claim{Name: o.Name, Created: o.Created(), Loc: o.Loc})
 	}
 	for _, h := range b.list {
-		sortby.StableFunc(h.Claims, func(x, y Claim) int { return x.Created.Compare(y.Created) })
+		slices.SortStableFunc(h.Claims, func(x, y Claim) int { return x.Created.Compare(y.Created) })
 	}
 	return nil
 }

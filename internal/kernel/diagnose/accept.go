@@ -9,7 +9,6 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Accepter decides which findings the user accepts.
@@ -146,7 +145,7 @@ func (e *Engine) setAside(d *diagnosis.Diagnosis) {
 		}
 		return ok
 	})
-	sortby.StableFunc(d.Accepted, func(a, b diagnosis.AcceptedFinding) int {
+	slices.SortStableFunc(d.Accepted, func(a, b diagnosis.AcceptedFinding) int {
 		if n := rank(b) - rank(a); n != 0 {
 			return n
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // advice fills in the remedies of everything without a cause of its own: the roots and the
@@ -58,7 +57,7 @@ func (e *Engine) advise(ctx context.Context, w *facts.World, d *diagnosis.Diagno
 		}
 		list = append(list, a)
 	}
-	sortby.StableFunc(list, func(a, b fault.Advice) int { return refusedLast(a) - refusedLast(b) })
+	slices.SortStableFunc(list, func(a, b fault.Advice) int { return refusedLast(a) - refusedLast(b) })
 	return list, nil
 }
 

@@ -19,7 +19,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Relater returns the subjects that are related to another one. known is false if a subject's
@@ -89,7 +88,7 @@ func open(ctx context.Context, w *facts.World, f *fault.Fault) (tested, error) {
 	for i := range t.order {
 		t.order[i] = i
 	}
-	sortby.StableFunc(t.order, func(a, b int) int { return position(text, t.given[a]) - position(text, t.given[b]) })
+	slices.SortStableFunc(t.order, func(a, b int) int { return position(text, t.given[a]) - position(text, t.given[b]) })
 	ok, why := applies(f.Versions, w.Version)
 	if ok {
 		var err error

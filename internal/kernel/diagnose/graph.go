@@ -9,7 +9,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // graph has the findings of one run and the edges between them. Its nodes are indexes of findings.
@@ -45,7 +44,7 @@ func (e *Engine) graph(ctx context.Context, w *facts.World, findings []diagnosis
 			return nil, err
 		}
 	}
-	sortby.StableFunc(g.edges, func(a, b edge) int {
+	slices.SortStableFunc(g.edges, func(a, b edge) int {
 		if a.from != b.from {
 			return a.from - b.from
 		}
@@ -228,7 +227,7 @@ func components(next [][]int) [][]int {
 	for _, c := range t.found {
 		slices.Sort(c)
 	}
-	sortby.Func(t.found, func(a, b []int) int { return a[0] - b[0] })
+	slices.SortFunc(t.found, func(a, b []int) int { return a[0] - b[0] })
 	return t.found
 }
 

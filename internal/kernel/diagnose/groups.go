@@ -7,7 +7,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Group groups what is alike in a diagnosis. It must be called again after its lists have changed.
@@ -159,7 +158,7 @@ func gaps(coverage []evidence.Coverage) []diagnosis.Gap {
 		}
 		damaged[c.Reason] = damaged[c.Reason] || c.Damaged
 	}
-	sortby.StableFunc(list, func(a, b diagnosis.Gap) int {
+	slices.SortStableFunc(list, func(a, b diagnosis.Gap) int {
 		if damaged[a.Reason] != damaged[b.Reason] {
 			if damaged[a.Reason] {
 				return -1
@@ -188,7 +187,7 @@ func decidingFirst(d *diagnosis.Diagnosis, list []diagnosis.Gap) []diagnosis.Gap
 		}
 		return 1
 	}
-	sortby.StableFunc(list, func(a, b diagnosis.Gap) int { return decides(a) - decides(b) })
+	slices.SortStableFunc(list, func(a, b diagnosis.Gap) int { return decides(a) - decides(b) })
 	return list
 }
 

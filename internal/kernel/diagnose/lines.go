@@ -8,7 +8,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Lines is a cause that lines of a text show, as internal/kernel/message finds it.
@@ -64,14 +63,14 @@ func (e *Engine) withLines(ctx context.Context, w *facts.World, o Options, d *di
 		}),
 	}
 	again.Findings = append(again.Findings, more...)
-	sortby.StableFunc(again.Findings, func(a, b diagnosis.Finding) int { return compareKeys(a.Key(), b.Key()) })
+	slices.SortStableFunc(again.Findings, func(a, b diagnosis.Finding) int { return compareKeys(a.Key(), b.Key()) })
 	if err := e.complete(ctx, w, o, again); err != nil {
 		return nil, err
 	}
 	place := func(r diagnosis.Root) int {
 		return slices.IndexFunc(more, func(m diagnosis.Finding) bool { return m.Fault == r.Fault })
 	}
-	sortby.StableFunc(again.Roots, func(a, b diagnosis.Root) int { return place(a) - place(b) })
+	slices.SortStableFunc(again.Roots, func(a, b diagnosis.Root) int { return place(a) - place(b) })
 	Group(again)
 	return again, nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // plan is the kind of a source that is the plan of an installation: none of its hosts could have
@@ -60,7 +59,7 @@ func notChecked(d *diagnosis.Diagnosis) []string {
 	if len(reasons) == 0 {
 		return nil
 	}
-	sortby.StableFunc(reasons, func(a, b string) int { return checks[b] - checks[a] })
+	slices.SortStableFunc(reasons, func(a, b string) int { return checks[b] - checks[a] })
 	if n := len(reasons) - named; n > 0 {
 		word := "reasons"
 		if n == 1 {

@@ -11,7 +11,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // cause is a finding and all its effects.
@@ -50,14 +49,14 @@ func (e *Engine) conclude(ctx context.Context, w *facts.World, d *diagnosis.Diag
 		}
 	}
 	d.Roots = groupByFault(d.Roots)
-	sortby.StableFunc(d.Unexplained, func(a, b diagnosis.Unexplained) int { return b.Severity.Rank() - a.Severity.Rank() })
+	slices.SortStableFunc(d.Unexplained, func(a, b diagnosis.Unexplained) int { return b.Severity.Rank() - a.Severity.Rank() })
 	return settling, nil
 }
 
 // groupByFault orders roots, which have one case each, by how much they explain, and merges
 // the roots of one fault into the first of them. A root of a deadlock is not merged.
 func groupByFault(alone []diagnosis.Root) []diagnosis.Root {
-	sortby.StableFunc(alone, func(a, b diagnosis.Root) int {
+	slices.SortStableFunc(alone, func(a, b diagnosis.Root) int {
 		if n := len(b.Cases[0].Explains) - len(a.Cases[0].Explains); n != 0 {
 			return n
 		}
@@ -212,7 +211,7 @@ func (g *graph) ruledOut(r diagnosis.Case) []diagnosis.RuledOut {
 			list = append(list, out)
 		}
 	}
-	sortby.StableFunc(list, func(a, b diagnosis.RuledOut) int { return cmp.Compare(weight[b.Fault], weight[a.Fault]) })
+	slices.SortStableFunc(list, func(a, b diagnosis.RuledOut) int { return cmp.Compare(weight[b.Fault], weight[a.Fault]) })
 	return list
 }
 

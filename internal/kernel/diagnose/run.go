@@ -17,7 +17,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Roll projects hosts, their stages and the findings that block them.
@@ -265,7 +264,7 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 	// Faults are judged side by side: on a large cluster that is half of the time. The
 	// order of the answer does not depend on it.
 	list = slices.Clone(list)
-	sortby.StableFunc(list, func(a, b *fault.Fault) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortStableFunc(list, func(a, b *fault.Fault) int { return strings.Compare(a.ID, b.ID) })
 	parts := make([][]diagnosis.Finding, len(list))
 	// One array for all: a copy of each part takes as much memory again, which is a tenth of
 	// the whole on 500 nodes.
@@ -301,7 +300,7 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 	// To move findings costs more than to compare them: each part is sorted, and then they
 	// are in the order of their faults.
 	for _, part := range parts {
-		sortby.StableFunc(part, func(a, b diagnosis.Finding) int { return compareKeys(a.Key(), b.Key()) })
+		slices.SortStableFunc(part, func(a, b diagnosis.Finding) int { return compareKeys(a.Key(), b.Key()) })
 	}
 	findings := all[:0]
 	for _, part := range parts {
@@ -459,7 +458,7 @@ func timeline(d *diagnosis.Diagnosis) []diagnosis.Moment {
 			}
 		}
 	}
-	sortby.StableFunc(list, func(a, b diagnosis.Moment) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(list, func(a, b diagnosis.Moment) int { return a.Time.Compare(b.Time) })
 	return list
 }
 

@@ -16,8 +16,6 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"golang.org/x/sync/errgroup"
-
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Catalog is everything that is known: faults, remedies and refused remedies.
@@ -116,10 +114,10 @@ func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
 	for _, f := range files {
 		wrong = append(wrong, f.problems(c.add(f))...)
 	}
-	sortby.Func(c.Faults, func(a, b *Fault) int { return strings.Compare(a.ID, b.ID) })
-	sortby.Func(c.Refused, func(a, b *RefusedRemedy) int { return strings.Compare(a.ID, b.ID) })
-	sortby.Func(c.Messages, func(a, b *Messages) int { return strings.Compare(a.Program, b.Program) })
-	sortby.Func(c.Commands, func(a, b *CommandNotes) int { return strings.Compare(a.Topic, b.Topic) })
+	slices.SortFunc(c.Faults, func(a, b *Fault) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(c.Refused, func(a, b *RefusedRemedy) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(c.Messages, func(a, b *Messages) int { return strings.Compare(a.Program, b.Program) })
+	slices.SortFunc(c.Commands, func(a, b *CommandNotes) int { return strings.Compare(a.Topic, b.Topic) })
 	wrong = append(wrong, c.checkLinks()...)
 	if messages {
 		wrong = append(wrong, c.checkMessages()...)

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Problem is one mistake in a catalog: where it is, what is wrong, and what to write
@@ -64,7 +62,7 @@ func (p Problems) Err() error {
 // fault that it is for.
 func (p Problems) Sorted() Problems {
 	list := slices.Clone(p)
-	sortby.StableFunc(list, func(a, b *Problem) int {
+	slices.SortStableFunc(list, func(a, b *Problem) int {
 		if n := strings.Compare(a.File, b.File); n != 0 {
 			return n
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Result is what a text shows.
@@ -336,7 +335,7 @@ func (c *collector) match(to map[string]*Match, key string, grade fault.Grade, t
 	if t.count > len(t.first) {
 		m.Lines = append(m.Lines, t.last)
 	}
-	sortby.StableFunc(m.Lines, func(a, b Line) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortStableFunc(m.Lines, func(a, b Line) int { return cmp.Compare(a.Number, b.Number) })
 	m.Lines = slices.CompactFunc(m.Lines, func(a, b Line) bool { return a.Number == b.Number })
 	if n := len(m.Lines); n > keptLines+1 {
 		m.Lines = append(m.Lines[:keptLines:keptLines], m.Lines[n-1])
@@ -373,9 +372,9 @@ func (x *Index) rank(r *Report) {
 			-cmp.Compare(x.severity(a.Fault), x.severity(b.Fault)), -cmp.Compare(len(a.Explains), len(b.Explains)),
 			-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Fault+a.Failure, b.Fault+b.Failure))
 	}
-	sortby.Func(r.Matches, order)
-	sortby.Func(r.Symptoms, order)
-	sortby.Func(r.Over, order)
+	slices.SortFunc(r.Matches, order)
+	slices.SortFunc(r.Symptoms, order)
+	slices.SortFunc(r.Over, order)
 	switch {
 	case len(r.Matches) > 0 && r.Matches[0].Confidence.Rank() >= fault.ShowsLikely.Rank():
 		r.Result = Present

@@ -4,8 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
-
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
+	"slices"
 )
 
 // filter finds literals by samples of the text. Every few bytes it takes a gram and looks it
@@ -110,7 +109,7 @@ func newTable(gram, stride int, literals []string, of []int, common *grams) tabl
 			t.entries = append(t.entries, entry{t.key([]byte(l), best), int32(i), int32(best)})
 		}
 	}
-	sortby.Func(t.entries, func(a, b entry) int {
+	slices.SortFunc(t.entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.literal, b.literal))
 	})
 	t.index()

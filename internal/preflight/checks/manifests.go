@@ -9,7 +9,6 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Extra manifests reach the nodes on two paths, which have to give one result. The bootstrap
@@ -122,7 +121,7 @@ func (f *Manifest) files(p plans) []extra {
 			list = append(list, m)
 		}
 	}
-	sortby.StableFunc(list, func(a, b extra) int { return cmp.Or(strings.Compare(a.file, b.file), a.index-b.index) })
+	slices.SortStableFunc(list, func(a, b extra) int { return cmp.Or(strings.Compare(a.file, b.file), a.index-b.index) })
 	return list
 }
 

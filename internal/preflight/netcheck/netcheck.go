@@ -26,7 +26,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/apipath"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
@@ -212,7 +211,7 @@ func objects(answers []probe.NetAnswer) ([]evidence.Object, error) {
 		}
 		all = append(all, o)
 	}
-	sortby.Func(all, func(a, b evidence.Object) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b evidence.Object) int { return strings.Compare(a.Name, b.Name) })
 	return slices.CompactFunc(all, func(a, b evidence.Object) bool { return a.Name == b.Name }), nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -14,7 +15,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 )
@@ -148,7 +148,7 @@ func Repairs(getenv func(string) string, cluster string) []answer.Deed {
 			done = append(done, answer.Deed{At: h.Records[0].Time, What: h.ID + ": " + h.Plan.Title, Result: stateText(h)})
 		}
 	}
-	sortby.StableFunc(done, func(a, b answer.Deed) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(done, func(a, b answer.Deed) int { return a.At.Compare(b.At) })
 	return done
 }
 

@@ -29,7 +29,6 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
@@ -351,6 +350,6 @@ func (w *checker) result() ([]evidence.Object, error) {
 		}
 		list = append(list, o)
 	}
-	sortby.Func(list, func(a, b evidence.Object) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b evidence.Object) int { return strings.Compare(a.Name, b.Name) })
 	return slices.CompactFunc(list, func(a, b evidence.Object) bool { return a.Name == b.Name }), nil
 }

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/archive/collection"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout/hypershift"
@@ -183,7 +182,7 @@ func (b *builder) finish(ctx context.Context, c *member.Container) (*Source, err
 // sortedByPath sorts entries; of two members of one path the later one counts, as
 // it does for tar.
 func sortedByPath(list []layout.Entry) []layout.Entry {
-	sortby.StableFunc(list, func(x, y layout.Entry) int { return strings.Compare(x.File.Path, y.File.Path) })
+	slices.SortStableFunc(list, func(x, y layout.Entry) int { return strings.Compare(x.File.Path, y.File.Path) })
 	kept := list[:0]
 	for i, e := range list {
 		if i+1 < len(list) && list[i+1].File.Path == e.File.Path {
@@ -200,7 +199,7 @@ func inOrder(list []layout.Entry) []layout.Entry {
 		return list
 	}
 	list = slices.Clone(list)
-	sortby.StableFunc(list, func(x, y layout.Entry) int { return cmp.Compare(x.File.StreamOffset(), y.File.StreamOffset()) })
+	slices.SortStableFunc(list, func(x, y layout.Entry) int { return cmp.Compare(x.File.StreamOffset(), y.File.StreamOffset()) })
 	return list
 }
 

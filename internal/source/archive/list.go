@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout"
 	"github.com/rollcall-project/rollcall/internal/source/archive/objectfile"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
@@ -156,7 +155,7 @@ func (s *Source) newListing(n evidence.Need) *listing {
 
 // objects returns what was found, sorted.
 func (c *listing) objects() []evidence.Object {
-	sortby.Func(c.found, func(a, b found) int {
+	slices.SortFunc(c.found, func(a, b found) int {
 		return cmp.Or(strings.Compare(a.object.Namespace, b.object.Namespace), strings.Compare(a.object.Name, b.object.Name))
 	})
 	objects := make([]evidence.Object, len(c.found))

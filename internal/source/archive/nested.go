@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout/hypershift"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout/mustgather"
@@ -63,7 +62,7 @@ func (b *builder) splitNested() {
 			name: s.name + ": " + dir, base: s.base, kind: mustgather.Inspect, members: s.members, dir: dir, cut: s.cut, ix: newIndex(),
 		})
 	}
-	sortby.Func(s.nested, func(x, y *Source) int { return strings.Compare(x.dir, y.dir) })
+	slices.SortFunc(s.nested, func(x, y *Source) int { return strings.Compare(x.dir, y.dir) })
 	for r, list := range s.ix.Objects {
 		s.ix.Objects[r] = b.split(list, files, func(to *layout.Index, e layout.Entry) { to.Objects[r] = append(to.Objects[r], e) })
 		if len(s.ix.Objects[r]) == 0 {
@@ -132,7 +131,7 @@ func (b *builder) nameLogs(ctx context.Context) error {
 			for _, o := range list {
 				pods[ns] = append(pods[ns], o.Name)
 			}
-			sortby.Func(pods[ns], func(x, y string) int { return cmp.Compare(len(y), len(x)) })
+			slices.SortFunc(pods[ns], func(x, y string) int { return cmp.Compare(len(y), len(x)) })
 		}
 		named := slices.ContainsFunc(layouts, func(l layout.Layout) bool { return l.NameLog != nil && l.NameLog(e, pods[ns]) })
 		if !named {

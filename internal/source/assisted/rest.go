@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Bounds of what is kept of a foreign answer.
@@ -215,7 +214,7 @@ func parseValidations(raw []byte) []Validation {
 			list = append(list, Validation{ID: word(v.ID), Status: word(v.Status), Message: text(v.Message)})
 		}
 	}
-	sortby.Func(list, func(a, b Validation) int { return strings.Compare(a.ID+a.Status, b.ID+b.Status) })
+	slices.SortFunc(list, func(a, b Validation) int { return strings.Compare(a.ID+a.Status, b.ID+b.Status) })
 	return list[:min(len(list), maxValidations)]
 }
 

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // maxAnswer bounds one answer: a host is some 20 KiB, most of it inventory.
@@ -237,7 +236,7 @@ func (s *Source) read(ctx context.Context, svc *Service) ([]Cluster, []Host, err
 			hosts = append(hosts, h)
 		}
 	}
-	sortby.Func(hosts, func(a, b Host) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(hosts, func(a, b Host) int { return strings.Compare(a.ID, b.ID) })
 	return clusters, slices.CompactFunc(hosts, func(a, b Host) bool { return a.ID == b.ID }), nil
 }
 

@@ -17,7 +17,6 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/archive/collection"
 )
 
@@ -232,7 +231,7 @@ func (r *Recorder) manifest() collection.Manifest {
 	for _, rec := range r.objects {
 		m.Objects = append(m.Objects, *rec)
 	}
-	sortby.Func(m.Objects, func(a, b collection.ObjectsRecord) int {
+	slices.SortFunc(m.Objects, func(a, b collection.ObjectsRecord) int {
 		return cmp.Or(strings.Compare(a.Resource, b.Resource), strings.Compare(a.Namespace, b.Namespace))
 	})
 	for q, rec := range r.texts {
@@ -242,7 +241,7 @@ func (r *Recorder) manifest() collection.Manifest {
 		}
 		m.Texts = append(m.Texts, t)
 	}
-	sortby.Func(m.Texts, func(a, b collection.TextsRecord) int {
+	slices.SortFunc(m.Texts, func(a, b collection.TextsRecord) int {
 		x, y := a.Query, b.Query
 		return cmp.Or(strings.Compare(x.Kind, y.Kind), strings.Compare(x.Cluster, y.Cluster), strings.Compare(x.Namespace, y.Namespace),
 			strings.Compare(x.Container, y.Container), strings.Compare(x.Unit, y.Unit), strings.Compare(x.Host, y.Host))
@@ -250,7 +249,7 @@ func (r *Recorder) manifest() collection.Manifest {
 	for name, f := range r.used {
 		m.Files = append(m.Files, collection.FileRecord{Name: name, Size: f.size, SHA256: hex.EncodeToString(f.sum[:])})
 	}
-	sortby.Func(m.Files, func(a, b collection.FileRecord) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(m.Files, func(a, b collection.FileRecord) int { return strings.Compare(a.Name, b.Name) })
 	return m
 }
 

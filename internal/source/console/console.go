@@ -27,7 +27,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/archive/journal"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
 )
@@ -92,7 +91,7 @@ func Open(specs ...Spec) (*Source, error) {
 		}
 		texts = append(texts, text{s, journal.IsPrinted(bytes.TrimLeft(head[:n], "\n"))})
 	}
-	sortby.StableFunc(texts, func(a, b text) int { return strings.Compare(path(a.Spec), path(b.Spec)) })
+	slices.SortStableFunc(texts, func(a, b text) int { return strings.Compare(path(a.Spec), path(b.Spec)) })
 	return &Source{specs: texts}, nil
 }
 

@@ -14,7 +14,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
@@ -72,7 +71,7 @@ func (s *Source) read(ctx context.Context, need evidence.Need) ([]evidence.Objec
 	if err != nil {
 		return nil, err
 	}
-	sortby.Func(list, func(a, b evidence.Object) int {
+	slices.SortFunc(list, func(a, b evidence.Object) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	return list, nil

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
@@ -46,7 +45,7 @@ func (s *Source) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Te
 		named.Need = need
 		return nil, &named
 	}
-	sortby.Func(list, func(a, b evidence.Text) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(list, func(a, b evidence.Text) int { return cmp.Compare(a.Path, b.Path) })
 	return list, err
 }
 

@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
@@ -109,7 +108,7 @@ func (s *Source) List(_ context.Context, r evidence.Resource, namespace string) 
 			list = append(list, o)
 		}
 	}
-	sortby.Func(list, func(a, b evidence.Object) int {
+	slices.SortFunc(list, func(a, b evidence.Object) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
 	if r == evidence.NamedHosts && len(list) > 0 {

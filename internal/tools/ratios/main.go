@@ -26,9 +26,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
-
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 //go:embed limits.json
@@ -146,6 +145,6 @@ func middle(take func() (sample, error)) (sample, error) {
 			return sample{}, err
 		}
 	}
-	sortby.Func(list, func(a, b sample) int { return cmp.Compare(a.ratio(), b.ratio()) })
+	slices.SortFunc(list, func(a, b sample) int { return cmp.Compare(a.ratio(), b.ratio()) })
 	return list[rounds], nil
 }

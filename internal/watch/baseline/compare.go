@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // The kinds of changes.
@@ -150,7 +148,7 @@ func Compare(was, is Baseline) Comparison {
 		}
 	}
 	x.gaps()
-	sortby.Func(c.Changes, func(a, b Change) int {
+	slices.SortFunc(c.Changes, func(a, b Change) int {
 		return compare(Entry{a.Area, a.Subject, a.Name, ""}, Entry{b.Area, b.Subject, b.Name, ""})
 	})
 	return c

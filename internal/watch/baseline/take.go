@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 )
 
 // Lister reads objects; internal/kernel/facts.World is one.
@@ -112,7 +111,7 @@ func Take(ctx context.Context, l Lister, at time.Time, source, verdict string) (
 	if err := b.identify(ctx, l); err != nil {
 		return b, err
 	}
-	sortby.StableFunc(b.Entries, compare) // of two that describe one host the BareMetalHost stays
+	slices.SortStableFunc(b.Entries, compare) // of two that describe one host the BareMetalHost stays
 	b.Entries = slices.CompactFunc(b.Entries, func(x, y Entry) bool { return x.key() == y.key() })
 	if len(b.Entries) > maxEntries {
 		return b, fmt.Errorf("the cluster has more than %d values", maxEntries)
@@ -214,7 +213,7 @@ func takeNode(t *taker, o evidence.Object) {
 			roles = append(roles, role)
 		}
 	}
-	sortby.Func(roles, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	slices.SortFunc(roles, func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	t.add(subject, "roles", roles)
 	annotations, _ := evidence.Field(o.Content, "metadata", "annotations").(map[string]any)
 	for _, a := range []string{"currentConfig", "desiredConfig", "state"} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
@@ -265,7 +265,7 @@ func AddBaseline(ctx context.Context, a *cmdutil.App, r *session.Run, d *diagnos
 		more = append(more, at("not compared with the baseline: "+answer.BaselineGap(g), cluster))
 	}
 	d.Timeline = append(d.Timeline, more...)
-	sortby.StableFunc(d.Timeline, func(x, y diagnosis.Moment) int { return x.Time.Compare(y.Time) })
+	slices.SortStableFunc(d.Timeline, func(x, y diagnosis.Moment) int { return x.Time.Compare(y.Time) })
 	return changed, nil
 }
 

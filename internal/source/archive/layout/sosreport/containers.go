@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/sortby"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout"
 	"github.com/rollcall-project/rollcall/internal/source/archive/member"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
@@ -106,7 +105,7 @@ func (r report) staticPods(ctx context.Context) ([]onhost.Manifest, string) {
 	if len(list) == 0 {
 		return list, "the sosreport has no /" + strings.TrimSuffix(manifestDir, "/")
 	}
-	sortby.Func(list, func(a, b onhost.Manifest) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(list, func(a, b onhost.Manifest) int { return strings.Compare(a.Path, b.Path) })
 	return list, ""
 }
 
