@@ -46,9 +46,12 @@ func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 	p.para(0, span{}, plain, PlainTitle(f))
 	p.section("What it means", f.Means)
 	p.head(0, "Present if")
-	if f.TextOnly() {
+	switch {
+	case f.TextOnly():
 		p.para(2, span{}, plain, "only where a text shows it ("+o.know("scan FILE")+"): no object of a cluster decides it")
-	} else {
+	case fault.Preflight(f):
+		p.para(2, span{}, plain, "a check of a plan finds it ("+o.know(nextOf(f))+"): no object of a cluster decides it")
+	default:
 		p.line(2, span{plain, f.When})
 	}
 	if f.Settles != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/demo"
+	"github.com/rollcall-project/rollcall/internal/preflight"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	repaircommand "github.com/rollcall-project/rollcall/internal/repair/command"
 	"github.com/rollcall-project/rollcall/internal/session"
@@ -75,6 +76,7 @@ func (a *app) run(ctx context.Context, args []string) cmdutil.ExitCode {
 func newApp(program string, io cmdutil.IO) *app {
 	a := &app{App: cmdutil.New(displayName(program), io), source: cmdutil.Options(), demos: demo.Embedded}
 	a.Remedies, a.PlanCommand, a.Repairs = repair.RemedyIDs, repaircommand.PlanCommand, func(cluster string) []answer.Deed { return repaircommand.Repairs(io.Getenv, cluster) }
+	a.Checks = preflight.IDs
 	return a
 }
 

@@ -59,7 +59,11 @@ func (ses *Session) ReadCatalog(read func(...fs.FS) (*fault.Catalog, error), dir
 	if other != nil {
 		return nil, nil, other
 	}
-	return c, slices.Concat(problems, compiler.Check(c), actions).Sorted(), nil
+	checks, other := fault.ProblemsOf(c.CheckPreflight(ses.Checks()))
+	if other != nil {
+		return nil, nil, other
+	}
+	return c, slices.Concat(problems, compiler.Check(c), actions, checks).Sorted(), nil
 }
 
 // CatalogDirs returns the directories of $ROLLCALL_CATALOG, of --catalog, and those that a

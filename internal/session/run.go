@@ -67,11 +67,6 @@ func (r *Run) keep(s *archive.Source, text *paste.Source) {
 
 // Diagnose makes the whole diagnosis of a run.
 func (r *Run) Diagnose(ctx context.Context) (*diagnosis.Diagnosis, error) {
-	return r.DiagnoseWith(ctx, func(*diagnose.Options) {})
-}
-
-// DiagnoseWith is Diagnose with options of the engine that alter has changed.
-func (r *Run) DiagnoseWith(ctx context.Context, alter func(*diagnose.Options)) (*diagnosis.Diagnosis, error) {
 	ses := r.Session
 	defer ses.Progress("reading %s %s ...", r.Source.Kind, r.Source.Name)()
 	o := engine.Options(r.Catalog, all.All(), r.Reader)
@@ -84,7 +79,6 @@ func (r *Run) DiagnoseWith(ctx context.Context, alter func(*diagnose.Options)) (
 	if o.Lines, err = r.shownByLines(ctx); err != nil {
 		return nil, err
 	}
-	alter(&o)
 	d, err := diagnose.Run(ctx, o)
 	if err != nil {
 		return nil, err

@@ -79,9 +79,12 @@ func (b *book) noRemedy(f *fault.Fault) string {
 // recognized says what shows the fault.
 func (b *book) recognized(d *doc, f *fault.Fault) {
 	d.head(2, "How it is recognized")
-	if f.TextOnly() {
+	switch {
+	case f.TextOnly():
 		d.para("Only where a text shows it, for example with `rollcall scan FILE`: no object of a cluster decides it.")
-	} else {
+	case fault.Preflight(f):
+		d.para("A check of `rollcall preflight` finds it; its proof shows the place and what to write there.")
+	default:
 		d.para("It is present when this expression is true:")
 		d.block(0, "text", f.When)
 		var rows [][]string

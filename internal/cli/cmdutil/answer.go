@@ -33,6 +33,8 @@ type Question struct {
 	Diagnose func(context.Context) (*diagnosis.Diagnosis, error)                  // nil: the run's own diagnosis
 	Changed  func(context.Context, *diagnosis.Diagnosis) (*answer.Changed, error) // since a baseline; nil: none was given
 	Call     string                                                               // as in answer.Options
+	// Undecided reports an answer that leaves a question open; nil: diagnose.Undecided.
+	Undecided func(*diagnosis.Diagnosis) bool
 }
 
 // Answer diagnoses, prints and returns the exit code as an error.
@@ -72,6 +74,9 @@ func (a *App) Answer(ctx context.Context, r *session.Run, format string, q Quest
 	}
 	if err := a.PrintAnswer(ctx, format, r, shown); err != nil {
 		return err
+	}
+	if q.Undecided != nil {
+		return exitOf(d, q.Undecided(d), a.Output.FailOn)
 	}
 	return AnswerExit(shown.Diagnosis, shown.About != nil, a.Output.FailOn)
 }

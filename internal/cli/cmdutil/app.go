@@ -62,6 +62,8 @@ type App struct {
 	PlanCommand func(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis) func(root diagnosis.Case, only bool) string
 	Repairs     func(cluster string) []answer.Deed
 
+	Checks func() []string // ids of the checks of preflight
+
 	cache *session.Cache
 }
 
@@ -77,7 +79,7 @@ func Options() session.Options { return session.Options{Kube: kubeconfig.New()} 
 // Session is what options name.
 func (a *App) Session(o session.Options) *session.Session {
 	return session.New(session.Env{
-		Name: a.Name, In: a.IO.In, Getenv: a.IO.Getenv, Clock: a.IO.Clock, Log: a.Log, Remedies: a.Remedies,
+		Name: a.Name, In: a.IO.In, Getenv: a.IO.Getenv, Clock: a.IO.Clock, Log: a.Log, Remedies: a.Remedies, Checks: a.Checks,
 		Clean: a.Style().Clean, Warn: a.Warn, Progress: a.Progress,
 	}, a.cache, o)
 }

@@ -62,13 +62,16 @@ const FailOnNever = "never"
 // present fault whose cause is not known is an open question, 3. With
 // --fail-on never an answer never changes the code.
 func AnswerExit(d *diagnosis.Diagnosis, narrowed bool, failOn string) error {
-	if failOn == FailOnNever {
+	return exitOf(d, undecided(d, narrowed), failOn)
+}
+
+func exitOf(d *diagnosis.Diagnosis, undecided bool, failOn string) error {
+	switch {
+	case failOn == FailOnNever:
 		return nil
-	}
-	if diagnose.Worst(d) >= fault.Severity(failOn).Rank() {
+	case diagnose.Worst(d) >= fault.Severity(failOn).Rank():
 		return &ExitError{Code: ExitFault}
-	}
-	if undecided(d, narrowed) {
+	case undecided:
 		return &ExitError{Code: ExitUndecided}
 	}
 	return nil

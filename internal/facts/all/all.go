@@ -27,8 +27,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/staticpods"
 	"github.com/rollcall-project/rollcall/internal/facts/workloads"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/preflight/checks"
-	"github.com/rollcall-project/rollcall/internal/preflight/hardware"
 )
 
 // All returns every fact.
@@ -55,7 +53,5 @@ func All() []facts.Fact {
 		installer.Facts(),
 		hosted.Facts(),
 		onhost.Facts(),
-		checks.Facts(),
-		hardware.Facts(),
 	)
 }

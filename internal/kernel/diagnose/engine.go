@@ -255,6 +255,17 @@ func (b *bound) withheld(names []string) bool {
 	})
 }
 
+// unread is what unknown names lack.
+func (b *bound) unread(names []string) []*evidence.Unavailable {
+	var list []*evidence.Unavailable
+	for _, n := range names {
+		if u, ok := evidence.AsUnavailable(b.why(n)); ok {
+			list = append(list, u)
+		}
+	}
+	return list
+}
+
 // evaluation is the evaluation of one fault for one subject.
 type evaluation struct {
 	engine *Engine

@@ -77,7 +77,7 @@ func onlyPasted(d *diagnosis.Diagnosis) string {
 // elsewhere: they have log lines next to their objects.
 func collected(d *diagnosis.Diagnosis) bool {
 	switch d.Source.Kind {
-	case onHost, plan, pastedText:
+	case onHost, pastedText:
 		return false
 	case looseFiles:
 		return slices.ContainsFunc(d.Hosts, diagnosis.HostState.Ready)

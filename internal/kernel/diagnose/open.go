@@ -56,8 +56,6 @@ func openQuestions(d *diagnosis.Diagnosis) []diagnosis.Question {
 	switch {
 	case d.Source.Kind == onHost:
 		add(unasked(d))
-	case d.Source.Kind == plan:
-		add(notChecked(d))
 	case expected(d) == 0 && !awaitsFirstHost(d): // a name that only a request claims is no host that answered
 		add([]string{noHost(d)})
 	default:

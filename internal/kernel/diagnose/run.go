@@ -42,7 +42,6 @@ type Options struct {
 	Clock   func() time.Time
 	Only    []string // fault ids; empty: all
 	Skip    []string
-	Plan    bool     // a plan is judged: the faults that fault.Preflight names, and no others
 	Accept  Accepter // nil: nothing is accepted
 	Lines   []Lines  // causes that lines show, where the sources are texts and nothing else
 	Log     *slog.Logger
@@ -140,9 +139,6 @@ func (e *Engine) complete(ctx context.Context, w *facts.World, o Options, d *dia
 	block(d, young, func(host string) []string { return requests[host] }, stopped, held)
 	e.setAside(d)
 	d.Coverage = o.Reader.Coverage()
-	if d.Source.Kind == plan {
-		d.Coverage = ofPlan(d.Coverage)
-	}
 	d.Timeline = timeline(d)
 	d.Verdict = verdict(d)
 	nonNil(d)
@@ -176,9 +172,6 @@ func plausible(h *diagnosis.HostState) {
 func (o Options) chosen() []*fault.Fault {
 	var list []*fault.Fault
 	for _, f := range o.Catalog.Checked() {
-		if fault.Preflight(f) != o.Plan {
-			continue
-		}
 		if len(o.Only) > 0 && !slices.Contains(o.Only, f.ID) || slices.Contains(o.Skip, f.ID) {
 			continue
 		}

@@ -43,11 +43,7 @@ func verdictOf(d *diagnosis.Diagnosis) diagnosis.Verdict {
 	case len(open) > 0 && onlyPasted(d) != "":
 		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: onlyPasted(d)}
 	case len(open) > 0:
-		v := undetermined(open)
-		if onlyNotChecked(d, open) {
-			v.Cause = diagnosis.CauseNone
-		}
-		return v
+		return undetermined(open)
 	}
 	if d.Cluster.Installing && expected(d) == 0 {
 		return diagnosis.Verdict{
@@ -61,9 +57,6 @@ func verdictOf(d *diagnosis.Diagnosis) diagnosis.Verdict {
 	}
 	if len(d.Accepted) > 0 {
 		return onlyAccepted(d)
-	}
-	if d.Source.Kind == plan {
-		return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: noMistake(d)}
 	}
 	if d.Source.Kind == onHost {
 		return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: "nothing is wrong on " + d.Source.Name + " itself; only the API shows whether it has joined"}
@@ -113,12 +106,6 @@ func ofRoots(d *diagnosis.Diagnosis) (v diagnosis.Verdict, serious bool) {
 		}
 	}
 	v.Class, v.Reason = recoveries[worst].class, rootsReason(d)
-	if d.Source.Kind == plan {
-		v.Class, v.Reason = diagnosis.CheckFirst, d.Mistakes()
-		if slices.ContainsFunc(d.Roots, func(r diagnosis.Root) bool { return r.Severity == fault.Error }) {
-			v.Class = diagnosis.NotReady
-		}
-	}
 	if unreached(d) {
 		v.Class, v.Reason = diagnosis.CannotCheck, d.Roots[0].Cases[0].Title
 		return v, serious

@@ -477,6 +477,23 @@ func (c *Catalog) withoutFollowing(entry any, list mistakes) Problems {
 	return c.problems(entry, list)
 }
 
+// CheckPreflight reports pages of checks that preflight does not have, and checks without a
+// page. The known ids are passed in, so that the catalog does not depend on preflight.
+func (c *Catalog) CheckPreflight(known []string) error {
+	var list Problems
+	for _, f := range c.Faults {
+		if Preflight(f) && !slices.Contains(known, f.ID) {
+			list = append(list, c.ProblemAt(f, Where{"when"}, "is missing, and preflight has no check of this id", "write the expression that is true when the fault is present"))
+		}
+	}
+	for _, id := range known {
+		if f, ok := c.Fault(id); !ok || !Preflight(f) {
+			list = append(list, &Problem{File: "catalog", Message: fmt.Sprintf("the check %s of preflight has no page", id)})
+		}
+	}
+	return list.Err()
+}
+
 // CheckActions reports remedies that `fix` is to carry out and cannot. The known ids are
 // passed in, so that the catalog does not depend on the repair.
 func (c *Catalog) CheckActions(known []string) error {

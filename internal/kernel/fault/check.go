@@ -280,6 +280,9 @@ func (f *Fault) expressions() []expression {
 	for i, e := range f.Explains {
 		add(e.When, cel.BoolType, "explains", i, "when")
 	}
+	if Preflight(f) { // its title names what the check found
+		return list
+	}
 	return append(list, holesAt(f, locatedText{Where{"title"}, f.Title})...)
 }
 

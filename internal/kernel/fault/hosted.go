@@ -23,13 +23,13 @@ var ownLayers = []string{"baremetal", "certificates", "control-plane", "etcd", "
 // that is the management cluster's, which is not checked.
 const apiLayer = "api"
 
-// preflightLayers are the layers of the faults that are looked for before hosts boot: those
-// of a plan, and of the machines that their BMCs show. They are evaluated in a preflight,
-// and nothing else is.
+// preflightLayers are the layers of what is looked for before hosts boot: mistakes of a plan,
+// and of the machines that their BMCs show.
 var preflightLayers = []string{"plan", "hardware"}
 
-// Preflight reports whether a fault is looked for before hosts boot, and only then.
-func Preflight(f *Fault) bool { return slices.Contains(preflightLayers, f.Layer) }
+// Preflight reports whether an entry is the page of a check of preflight, which decides about
+// it: the entry has no condition.
+func Preflight(f *Fault) bool { return f.When == "" && slices.Contains(preflightLayers, f.Layer) }
 
 // hostedLayer is the layer whose faults are those of hosted clusters.
 const hostedLayer = "hosted"

@@ -188,11 +188,11 @@ func (c *Catalog) checkMessages() (list Problems) {
 
 // TextOnly reports whether a fault is recognized in text only: there is no fact that
 // decides it, so a diagnosis of a cluster neither finds it nor rules it out.
-func (f *Fault) TextOnly() bool { return f.When == "" }
+func (f *Fault) TextOnly() bool { return f.When == "" && !Preflight(f) }
 
 // Checked returns the faults that a diagnosis of a cluster looks for.
 func (c *Catalog) Checked() []*Fault {
-	return slices.DeleteFunc(slices.Clone(c.Faults), (*Fault).TextOnly)
+	return slices.DeleteFunc(slices.Clone(c.Faults), func(f *Fault) bool { return f.When == "" })
 }
 
 // Named returns the fault with an id or with another name that it is known under.

@@ -10,26 +10,36 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
-// Access is the fact plan-access.
-type Access struct {
-	SSHKey      problems `cel:"sshKey"`      // SSH keys that are refused
-	NoSSHKey    problems `cel:"noSSHKey"`    // that there is none
-	PullSecret  problems `cel:"pullSecret"`  // parts of the pull secret that cannot be used
-	Registries  problems `cel:"registries"`  // registries that images come from and the pull secret lacks
-	Bundle      problems `cel:"bundle"`      // parts of the trust bundle that are refused
-	BundleEnded problems `cel:"bundleEnded"` // authorities of the trust bundle that have expired, or will within a day
-	Mirrors     problems `cel:"mirrors"`     // mirror settings that are refused
-	SelfMirror  problems `cel:"selfMirror"`  // sources that are their own mirror
-	Unmirrored  problems `cel:"unmirrored"`  // repositories of the release that have no mirror, though another one of them has
+// accessArea is the area plan-access: SSH key, pull secret, trust bundle and mirrors in the plan; their values are not kept.
+type accessArea struct {
+	SSHKey      problems // SSH keys that are refused
+	NoSSHKey    problems // that there is none
+	PullSecret  problems // parts of the pull secret that cannot be used
+	Registries  problems // registries that images come from and the pull secret lacks
+	Bundle      problems // parts of the trust bundle that are refused
+	BundleEnded problems // authorities of the trust bundle that have expired, or will within a day
+	Mirrors     problems // mirror settings that are refused
+	SelfMirror  problems // sources that are their own mirror
+	Unmirrored  problems // repositories of the release that have no mirror, though another one of them has
 }
 
-var accessFact = facts.Define("plan-access", fault.Cluster, "SSH key, pull secret, trust bundle and mirrors in the plan; their values are not kept", needs, readAccess)
+var accessChecks = check.Area("plan-access", needs, readAccess, check.Fields[accessArea]{
+	"plan-ssh-key-refused":             func(f *accessArea) *problems { return &f.SSHKey },
+	"plan-ssh-key-missing":             func(f *accessArea) *problems { return &f.NoSSHKey },
+	"plan-pull-secret-refused":         func(f *accessArea) *problems { return &f.PullSecret },
+	"plan-registry-credential-missing": func(f *accessArea) *problems { return &f.Registries },
+	"plan-trust-bundle-refused":        func(f *accessArea) *problems { return &f.Bundle },
+	"plan-trust-bundle-expired":        func(f *accessArea) *problems { return &f.BundleEnded },
+	"plan-mirror-refused":              func(f *accessArea) *problems { return &f.Mirrors },
+	"plan-mirror-of-itself":            func(f *accessArea) *problems { return &f.SelfMirror },
+	"plan-mirror-incomplete":           func(f *accessArea) *problems { return &f.Unmirrored },
+})
 
-func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, error) {
-	var f Access
+func readAccess(ctx context.Context, w *facts.World) (accessArea, error) {
+	var f accessArea
 	p, err := installConfig(ctx, w)
 	if err != nil {
 		return f, err
@@ -39,12 +49,11 @@ func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, e
 	f.bundle(w, p, form)
 	mirrors := f.mirrors(p)
 	f.pulls(p, form, mirrors)
-	facts.NoProblems(&f.SSHKey, &f.NoSSHKey, &f.PullSecret, &f.Registries, &f.Bundle, &f.BundleEnded, &f.Mirrors, &f.SelfMirror, &f.Unmirrored)
 	return f, nil
 }
 
 // ssh: pkg/validate SSHPublicKey; with FIPS validateFIPSconfig.
-func (f *Access) ssh(p plans, form map[string]any) {
+func (f *accessArea) ssh(p plans, form map[string]any) {
 	n := p.install.get("sshKey")
 	list, _ := form["ssh"].([]any)
 	if len(list) == 0 {
@@ -64,7 +73,7 @@ func (f *Access) ssh(p plans, form map[string]any) {
 	}
 }
 
-func (f *Access) bundle(w *facts.World, p plans, form map[string]any) {
+func (f *accessArea) bundle(w *facts.World, p plans, form map[string]any) {
 	n := p.install.get("additionalTrustBundle")
 	list, _ := form["bundle"].([]any)
 	for _, v := range list {
@@ -84,7 +93,7 @@ func (f *Access) bundle(w *facts.World, p plans, form map[string]any) {
 }
 
 // mirrors returns the registries of the mirrors. validateImageDigestSources.
-func (f *Access) mirrors(p plans) []string {
+func (f *accessArea) mirrors(p plans) []string {
 	c := p.install
 	old, now := c.get("imageContentSources"), c.get("imageDigestSources")
 	if len(old.items()) > 0 && len(now.items()) > 0 {
@@ -120,7 +129,7 @@ func (f *Access) mirrors(p plans) []string {
 // (openshift/oc: pkg/cli/admin/release/mirror.go prints both).
 var releaseRepositories = []string{"quay.io/openshift-release-dev/ocp-release", "quay.io/openshift-release-dev/ocp-v4.0-art-dev"}
 
-func (f *Access) unmirrored(groups []node) {
+func (f *accessArea) unmirrored(groups []node) {
 	mirrored := func(repository string) (node, bool) {
 		for _, g := range groups {
 			if s := g.get("source"); s.text() != "" && (s.text() == repository || strings.HasPrefix(repository, s.text()+"/")) {
@@ -137,7 +146,7 @@ func (f *Access) unmirrored(groups []node) {
 	}
 }
 
-func (f *Access) repository(n node) {
+func (f *accessArea) repository(n node) {
 	v := n.text()
 	name := v[strings.LastIndexByte(v, '/')+1:]
 	switch {
@@ -161,7 +170,7 @@ func isRegistry(part string) bool { return strings.ContainsAny(part, ".:") || pa
 // public are the registries that an installation with the public release pulls from.
 var public = []string{"quay.io", "registry.redhat.io"}
 
-func (f *Access) pulls(p plans, form map[string]any, mirrors []string) {
+func (f *accessArea) pulls(p plans, form map[string]any, mirrors []string) {
 	n := p.install.get("pullSecret")
 	m, _ := form["pulls"].(map[string]any)
 	switch evidence.String(m, "state") {
@@ -209,32 +218,34 @@ func covers(registries map[string]any, registry string) bool {
 	return false
 }
 
-// Proxy is the fact plan-proxy.
-type Proxy struct {
-	Invalid problems `cel:"invalid"` // settings that are refused
-	Through problems `cel:"through"` // addresses that would be asked for over the proxy
+// proxyArea is the area plan-proxy: proxy of the plan, and what is reached without it.
+type proxyArea struct {
+	Invalid problems // settings that are refused
+	Through problems // addresses that would be asked for over the proxy
 }
 
-var proxyFact = facts.Define("plan-proxy", fault.Cluster, "proxy of the plan, and what is reached without it", needs, readProxy)
+var proxyChecks = check.Area("plan-proxy", needs, readProxy, check.Fields[proxyArea]{
+	"plan-proxy-refused":    func(f *proxyArea) *problems { return &f.Invalid },
+	"plan-proxy-in-the-way": func(f *proxyArea) *problems { return &f.Through },
+})
 
-func readProxy(ctx context.Context, w *facts.World, _ fault.Subject) (Proxy, error) {
-	var f Proxy
+func readProxy(ctx context.Context, w *facts.World) (proxyArea, error) {
+	var f proxyArea
 	p, err := installConfig(ctx, w)
 	if err != nil {
 		return f, err
 	}
 	proxy := p.install.get("proxy")
 	if !proxy.there() {
-		return f, facts.NotApplicable("the plan has no proxy")
+		return f, check.NotApplicable("the plan has no proxy")
 	}
 	f.settings(p, proxy)
 	f.through(p, proxy.get("noProxy"))
-	facts.NoProblems(&f.Invalid, &f.Through)
 	return f, nil
 }
 
 // settings: validateProxy, validateIPProxy.
-func (f *Proxy) settings(p plans, proxy node) {
+func (f *proxyArea) settings(p plans, proxy node) {
 	if proxy.get("httpProxy").text() == "" && proxy.get("httpsProxy").text() == "" {
 		add(&f.Invalid, proxy, "proxy", "neither httpProxy nor httpsProxy is set")
 	}
@@ -294,7 +305,7 @@ func noProxyEntry(v string) bool {
 
 // through: the installer adds the cluster's own networks and names to noProxy
 // (pkg/asset/manifests/proxy.go createNoProxy), but not what else is asked for.
-func (f *Proxy) through(p plans, noProxy node) {
+func (f *proxyArea) through(p plans, noProxy node) {
 	if noProxy.text() == "*" {
 		return
 	}

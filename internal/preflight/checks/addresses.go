@@ -9,29 +9,45 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
 // Addresses is the fact plan-addresses: what the hosts' networkConfig says.
-type Addresses struct {
-	Twice       problems `cel:"twice"`       // addresses that two hosts have
-	Outside     problems `cel:"outside"`     // hosts without a static address in a machine network
-	Gateway     problems `cel:"gateway"`     // gateways that no network of the host leads to
-	NoRoute     problems `cel:"noRoute"`     // hosts with static addresses and no default route
-	Routes      problems `cel:"routes"`      // hosts with several default routes of one metric
-	NoDNS       problems `cel:"noDNS"`       // hosts with static addresses and no name server
-	Incomplete  problems `cel:"incomplete"`  // bonds, VLANs and bridges over interfaces that the document does not have
-	NotMapped   problems `cel:"notMapped"`   // interfaces of networkConfig that no MAC address is given for
-	NoInterface problems `cel:"noInterface"` // interfaces with a MAC address that networkConfig does not have, or changes
-	Refused     problems `cel:"refused"`     // parts of networkConfig that nmstate refuses
-	Unusable    problems `cel:"unusable"`    // static addresses that a host cannot have
-	Disabled    problems `cel:"disabled"`    // interfaces whose addresses are switched off
-	LinkTwice   problems `cel:"linkTwice"`   // interfaces that networkConfig has twice
-	MTUOfBase   problems `cel:"mtuOfBase"`   // VLANs with a larger MTU than their interface
-	MTU         problems `cel:"mtu"`         // hosts whose interface of the node address has a smaller MTU than another host's
+type addressArea struct {
+	Twice       problems // addresses that two hosts have
+	Outside     problems // hosts without a static address in a machine network
+	Gateway     problems // gateways that no network of the host leads to
+	NoRoute     problems // hosts with static addresses and no default route
+	Routes      problems // hosts with several default routes of one metric
+	NoDNS       problems // hosts with static addresses and no name server
+	Incomplete  problems // bonds, VLANs and bridges over interfaces that the document does not have
+	NotMapped   problems // interfaces of networkConfig that no MAC address is given for
+	NoInterface problems // interfaces with a MAC address that networkConfig does not have, or changes
+	Refused     problems // parts of networkConfig that nmstate refuses
+	Unusable    problems // static addresses that a host cannot have
+	Disabled    problems // interfaces whose addresses are switched off
+	LinkTwice   problems // interfaces that networkConfig has twice
+	MTUOfBase   problems // VLANs with a larger MTU than their interface
+	MTU         problems // hosts whose interface of the node address has a smaller MTU than another host's
 }
 
-var addressFact = facts.Define("plan-addresses", fault.Cluster, "static addresses, routes and interfaces of the hosts in the plan (nmstate)", needs, readAddresses)
+var addressChecks = check.Area("plan-addresses", needs, readAddresses, check.Fields[addressArea]{
+	"plan-address-twice":          func(f *addressArea) *problems { return &f.Twice },
+	"plan-address-outside":        func(f *addressArea) *problems { return &f.Outside },
+	"plan-gateway-unreachable":    func(f *addressArea) *problems { return &f.Gateway },
+	"plan-default-route-missing":  func(f *addressArea) *problems { return &f.NoRoute },
+	"plan-default-routes-equal":   func(f *addressArea) *problems { return &f.Routes },
+	"plan-name-server-missing":    func(f *addressArea) *problems { return &f.NoDNS },
+	"plan-interface-missing":      func(f *addressArea) *problems { return &f.Incomplete },
+	"plan-interface-not-mapped":   func(f *addressArea) *problems { return &f.NotMapped },
+	"plan-interface-unused":       func(f *addressArea) *problems { return &f.NoInterface },
+	"plan-network-config-refused": func(f *addressArea) *problems { return &f.Refused },
+	"plan-address-unusable":       func(f *addressArea) *problems { return &f.Unusable },
+	"plan-address-disabled":       func(f *addressArea) *problems { return &f.Disabled },
+	"plan-interface-twice":        func(f *addressArea) *problems { return &f.LinkTwice },
+	"plan-vlan-mtu-limited":       func(f *addressArea) *problems { return &f.MTUOfBase },
+	"plan-mtu-differs":            func(f *addressArea) *problems { return &f.MTU },
+})
 
 // address is a static address of a host.
 type address struct {
@@ -94,8 +110,8 @@ func (h host) dynamic() bool {
 	return false
 }
 
-func readAddresses(ctx context.Context, w *facts.World, _ fault.Subject) (Addresses, error) {
-	var f Addresses
+func readAddresses(ctx context.Context, w *facts.World) (addressArea, error) {
+	var f addressArea
 	p, err := read(ctx, w)
 	if err != nil {
 		return f, err
@@ -118,19 +134,18 @@ func readAddresses(ctx context.Context, w *facts.World, _ fault.Subject) (Addres
 	}
 	if p.install.there() {
 		f.outside(p, list)
-	} else if err := facts.Miss(missing("the machine networks are in install-config.yaml", "install-config.yaml"), &f.Outside); err != nil {
-		return f, err
+	} else {
+		f.Outside.Miss(missing("the machine networks are in install-config.yaml", "install-config.yaml"))
 	}
 	f.unusable(p, list)
 	f.mtus(list)
-	facts.NoProblems(&f.Twice, &f.Outside, &f.Gateway, &f.NoRoute, &f.Routes, &f.NoDNS, &f.Incomplete, &f.NotMapped, &f.NoInterface, &f.Refused, &f.Unusable, &f.Disabled, &f.LinkTwice, &f.MTUOfBase, &f.MTU)
 	return f, nil
 }
 
 // outside: a host's node IP is an address in a machine network
 // (openshift/baremetal-runtimecfg: cmd/runtimecfg/node-ip.go; openshift/assisted-service:
 // internal/host/validator.go belongsToMachineCidr).
-func (f *Addresses) outside(p plans, list []host) {
+func (f *addressArea) outside(p plans, list []host) {
 	machine := machineNetworks(p)
 	if !p.install.get("networking", "machineNetwork").there() && !p.install.get("networking", "machineCIDR").there() && p.agentBased() {
 		return // it is taken from the hosts then (pkg/asset/agent/manifests/agentclusterinstall.go)
@@ -149,7 +164,7 @@ func (f *Addresses) outside(p plans, list []host) {
 	}
 }
 
-func (f *Addresses) routes(h host) {
+func (f *addressArea) routes(h host) {
 	addresses := h.addresses()
 	if len(addresses) == 0 {
 		return
@@ -190,7 +205,7 @@ func (f *Addresses) routes(h host) {
 // links: what is built of interfaces needs them. An agent-based installation finds the
 // interfaces of the document by the MAC addresses of hosts[].interfaces
 // (openshift/assisted-service: pkg/staticnetworkconfig/generator.go).
-func (f *Addresses) links(h host, release string) {
+func (f *addressArea) links(h host, release string) {
 	names := map[string]bool{}
 	for _, i := range h.links() {
 		names[i.get("name").text()] = true
@@ -244,7 +259,7 @@ func (h host) omits(list []node, names map[string]bool, release string) bool {
 }
 
 // portless: a bond without a port has no link. A port can name its bond, too.
-func (f *Addresses) portless(h host, bond node) {
+func (f *addressArea) portless(h host, bond node) {
 	name := bond.get("name").text()
 	if bond.get("type").text() != "bond" || gone(bond) || bond.get("state").text() == "down" || len(ports(bond)) > 0 {
 		return
@@ -261,7 +276,7 @@ func (f *Addresses) portless(h host, bond node) {
 
 // linksTwice: of two interfaces of one name nmstate keeps the last
 // (nmstate/nmstate: rust/src/lib/ifaces/inter_ifaces.rs Interfaces.push).
-func (f *Addresses) linksTwice(h host) {
+func (f *addressArea) linksTwice(h host) {
 	first := map[string]node{}
 	for _, i := range h.links() {
 		name, kind := i.get("name").text(), i.get("type").text()
@@ -297,7 +312,7 @@ func kernelName(name, release string) bool {
 	return len(name) > 2 && name[:2] == "en" && strings.ContainsRune("PsvxXbucaipod", rune(name[2])) && (!known || minor >= 18)
 }
 
-func (f *Addresses) mapping(h host, release string, names, used map[string]bool) {
+func (f *addressArea) mapping(h host, release string, names, used map[string]bool) {
 	for _, i := range h.links() {
 		name, kind := i.get("name"), strings.ToLower(i.get("type").text())
 		if name.text() == "" || !slices.Contains(physical, kind) || h.mapped(name.text()) || i.get("mac-address").text() != "" || i.get("state").text() == "absent" || i.get("ethernet", "sr-iov").there() || kernelName(name.text(), release) {
@@ -315,7 +330,7 @@ func (f *Addresses) mapping(h host, release string, names, used map[string]bool)
 // otherMACs: without identifier: mac-address nmstate gives the card the mac-address that is
 // written (nmstate/nmstate: rust/src/lib/nm/settings/wired.rs gen_nm_wired_setting). A host is
 // then no longer recognized by that of interfaces.
-func (f *Addresses) otherMACs(h host) {
+func (f *addressArea) otherMACs(h host) {
 	for _, i := range h.iface.items() {
 		name := i.get("name").text()
 		link := h.link(name)

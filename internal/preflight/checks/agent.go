@@ -7,43 +7,52 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
-// Agent is the fact plan-agent.
-type Agent struct {
-	Invalid    problems `cel:"invalid"`    // values of agent-config that are refused
-	OfWorker   problems `cel:"ofWorker"`   // that the rendezvous IP is a worker's
-	Unassigned problems `cel:"unassigned"` // that no host has the rendezvous IP, though all have static addresses
-	Outside    problems `cel:"outside"`    // that it is in none of the machine networks, or a VIP
-	Ignored    problems `cel:"ignored"`    // settings of install-config that an agent-based installation ignores
-	Balancer   problems `cel:"balancer"`   // that there has to be a load balancer
-	NoTime     problems `cel:"noTime"`     // that no time server is named though the hosts have static addresses
+// agentArea is the area plan-agent: rendezvous host and settings of an agent-based installation.
+type agentArea struct {
+	Invalid    problems // values of agent-config that are refused
+	OfWorker   problems // that the rendezvous IP is a worker's
+	Unassigned problems // that no host has the rendezvous IP, though all have static addresses
+	Outside    problems // that it is in none of the machine networks, or a VIP
+	Ignored    problems // settings of install-config that an agent-based installation ignores
+	Balancer   problems // that there has to be a load balancer
+	NoTime     problems // that no time server is named though the hosts have static addresses
 }
 
-var agentFact = facts.Define("plan-agent", fault.Cluster, "rendezvous host and settings of an agent-based installation", needs, readAgent)
+var agentChecks = check.Area("plan-agent", needs, readAgent, check.Fields[agentArea]{
+	"plan-agent-config-refused":   func(f *agentArea) *problems { return &f.Invalid },
+	"plan-rendezvous-of-worker":   func(f *agentArea) *problems { return &f.OfWorker },
+	"plan-rendezvous-unassigned":  func(f *agentArea) *problems { return &f.Unassigned },
+	"plan-rendezvous-outside":     func(f *agentArea) *problems { return &f.Outside },
+	"plan-setting-without-effect": func(f *agentArea) *problems { return &f.Ignored },
+	"plan-needs-load-balancer":    func(f *agentArea) *problems { return &f.Balancer },
+	"plan-time-source-missing":    func(f *agentArea) *problems { return &f.NoTime },
+})
 
-func readAgent(ctx context.Context, w *facts.World, _ fault.Subject) (Agent, error) {
-	var f Agent
+func readAgent(ctx context.Context, w *facts.World) (agentArea, error) {
+	var f agentArea
 	p, err := read(ctx, w)
 	if err != nil {
 		return f, err
 	}
 	if !p.agentBased() {
-		return f, facts.NotApplicable("there is no agent-config: the installation is not agent-based")
+		return f, check.NotApplicable("there is no agent-config: the installation is not agent-based")
 	}
 	f.rendezvous(p)
 	f.sources(p)
 	if p.install.there() {
 		f.install(p)
-	} else if err := facts.Miss(missing("no install-config.yaml was given", "install-config.yaml"), &f.Outside, &f.Ignored, &f.Balancer); err != nil {
-		return f, err
+	} else {
+		for _, to := range []*problems{&f.Outside, &f.Ignored, &f.Balancer} {
+			to.Miss(missing("no install-config.yaml was given", "install-config.yaml"))
+		}
 	}
-	facts.NoProblems(&f.Invalid, &f.OfWorker, &f.Unassigned, &f.Outside, &f.Ignored, &f.Balancer, &f.NoTime)
 	return f, nil
 }
 
-func (f *Agent) rendezvous(p plans) {
+func (f *agentArea) rendezvous(p plans) {
 	n := p.agent.get("rendezvousIP")
 	if n.text() == "" {
 		static := slices.ContainsFunc(p.hosts(), func(h host) bool { return len(h.addresses()) > 0 })
@@ -77,7 +86,7 @@ func (f *Agent) rendezvous(p plans) {
 	}
 }
 
-func (f *Agent) sources(p plans) {
+func (f *agentArea) sources(p plans) {
 	list := p.agent.get("additionalNTPSources")
 	for _, n := range list.items() {
 		if _, err := netip.ParseAddr(n.text()); looksLikeAddress(n.text()) || err != nil && !subdomain.MatchString(strings.TrimSuffix(n.text(), ".")) {
@@ -106,7 +115,7 @@ var ignored = []string{
 	"bootstrapExternalStaticIP", "bootstrapExternalStaticGateway", "bootstrapExternalStaticDNS",
 }
 
-func (f *Agent) install(p plans) {
+func (f *agentArea) install(p plans) {
 	c := p.install
 	n := p.agent.get("rendezvousIP")
 	if addr, ok := n.addr(); ok {

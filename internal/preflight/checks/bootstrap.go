@@ -10,7 +10,7 @@ import (
 // ValidateStaticBootstrapNetworking; a name server, too, in 4.19), and not where they are: their
 // network is that of the machine networks
 // (pkg/asset/ignition/bootstrap/baremetal/template.go GetTemplateData).
-func (f *Addresses) bootstrap(p plans) {
+func (f *addressArea) bootstrap(p plans) {
 	metal := p.install.get("platform", "baremetal")
 	if p.agentBased() || !metal.there() {
 		return
@@ -38,7 +38,7 @@ func (f *Addresses) bootstrap(p plans) {
 func field(n node) string { return n.path[len("platform.baremetal."):] }
 
 // bootstrapPlace: the addresses are in a machine network, and the host has its own alone.
-func (f *Addresses) bootstrapPlace(p plans, ip, gateway node) {
+func (f *addressArea) bootstrapPlace(p plans, ip, gateway node) {
 	machine := machineNetworks(p)
 	if len(machine) == 0 {
 		return

@@ -19,7 +19,7 @@ var capabilities = []string{
 
 // capabilities: pkg/types/validation/installconfig.go validateCapabilities. Which
 // capabilities exist, and need one another, depends on the release.
-func (f *File) capabilities(p plans) {
+func (f *fileArea) capabilities(p plans) {
 	c := p.install.get("capabilities")
 	if !c.there() {
 		return
@@ -52,7 +52,7 @@ func (f *File) capabilities(p plans) {
 }
 
 // featureGates: validateFeatureSet, GenerateCustomFeatures of pkg/types/featuregates.go.
-func (f *File) featureGates(p plans) {
+func (f *fileArea) featureGates(p plans) {
 	list := p.install.get("featureGates")
 	if list.there() && p.install.get("featureSet").text() != "CustomNoUpgrade" {
 		add(&f.Unsupported, list, list.path, "featureGates go with featureSet: CustomNoUpgrade only; remove them")

@@ -13,7 +13,7 @@ import (
 
 // clusterManifests: pkg/asset/agent/manifests, 4.12 to 4.22. With an install-config.yaml the
 // installer regenerates the objects; it reads those that are there all the same.
-func (f *File) clusterManifests(p plans) {
+func (f *fileArea) clusterManifests(p plans) {
 	if len(p.objects) == 0 {
 		return
 	}
@@ -47,7 +47,7 @@ func (f *File) clusterManifests(p plans) {
 
 // manifestFiles: each object has to be there. An ignition without the cluster's configuration
 // (agent create unconfigured-ignition) needs the InfraEnv and the pull secret alone.
-func (f *File) manifestFiles(p plans) {
+func (f *fileArea) manifestFiles(p plans) {
 	if p.install.there() && p.install.doc.from == nil {
 		return // they are regenerated
 	}
@@ -67,7 +67,7 @@ func (f *File) manifestFiles(p plans) {
 }
 
 // clusterInstall: agentclusterinstall.go validateSupportedPlatforms.
-func (f *File) clusterInstall(n node) {
+func (f *fileArea) clusterInstall(n node) {
 	if !n.there() {
 		return
 	}
@@ -88,7 +88,7 @@ var pullSpec = regexp.MustCompile(`^[a-z0-9][-a-z0-9.]*(:\d+)?/[-a-z0-9._/]+(:[-
 
 // imageSet: clusterimageset.go validateReleaseVersion wants the very image that
 // openshift-install was made for, which no plan names.
-func (f *File) imageSet(n node) {
+func (f *fileArea) imageSet(n node) {
 	if v := n.get("spec", "releaseImage"); n.there() && !pullSpec.MatchString(v.text()) {
 		add(&f.Unsupported, v, v.path, "%q is no release image; write the one that `openshift-install version` names: the installer takes no other", v.text())
 	}
@@ -96,7 +96,7 @@ func (f *File) imageSet(n node) {
 
 // infraEnv: infraenvfile.go finish, agent.go validateNMStateLabelSelector, nmstateconfig.go
 // validateNMStateLabels.
-func (f *File) infraEnv(p plans) {
+func (f *fileArea) infraEnv(p plans) {
 	env := p.objects["infraenv.yaml"]
 	f.oneOf(env.get("spec", "cpuArchitecture"), "x86_64", "aarch64", "ppc64le", "s390x", "amd64", "arm64")
 	chosen, _ := env.get("spec", "nmStateConfigLabelSelector", "matchLabels").v.(map[string]any)
@@ -130,7 +130,7 @@ func pairs(m map[string]any) []string {
 }
 
 // secret: agentpullsecret.go validateSecretIsNotEmpty. What it holds is judged with the plan.
-func (f *File) secret(n node) {
+func (f *fileArea) secret(n node) {
 	if !n.there() {
 		return
 	}

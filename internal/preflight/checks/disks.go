@@ -13,7 +13,7 @@ var (
 
 // disks: pkg/types/baremetal/validation ValidateHostRootDeviceHints; agenthosts.go
 // validateHostRootDeviceHints.
-func (f *Hosts) disks(list []host) {
+func (f *hostArea) disks(list []host) {
 	for _, h := range list {
 		if n := h.hints.get("deviceName"); n.text() != "" {
 			v := n.text()
@@ -46,7 +46,7 @@ func (f *Hosts) disks(list []host) {
 
 // disksTwice: each disk has a serial number and a WWN of its own, save those that QEMU makes up.
 // A deviceName is one of each host.
-func (f *Hosts) disksTwice(list []host) {
+func (f *hostArea) disksTwice(list []host) {
 	seen := map[string]string{}
 	for _, h := range list {
 		for _, key := range []string{"serialNumber", "wwn", "wwnWithExtension"} {

@@ -20,12 +20,13 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
-// Facts lists the facts of this package.
-func Facts() []facts.Fact {
-	return []facts.Fact{fileFact, nameFact, accessFact, proxyFact, networkFact, vipFact, hostFact, addressFact, agentFact, provisioningFact, manifestFact,
-		netNamesFact, netPortsFact, netAddressesFact, netTimeFact, netRegistriesFact, netPathsFact}
+// All lists the checks of this package.
+func All() []check.Check {
+	return slices.Concat(fileChecks, nameChecks, accessChecks, proxyChecks, networkChecks, vipChecks, hostChecks, addressChecks, agentChecks, provisioningChecks, manifestChecks,
+		netNamesChecks, netPortsChecks, netAddressesChecks, netTimeChecks, netRegistriesChecks, netPathsChecks)
 }
 
 var needs = []evidence.Need{evidence.Objects(evidence.Plans, "")}
@@ -57,7 +58,7 @@ func read(ctx context.Context, w *facts.World) (plans, error) {
 		var p plans
 		list, err := w.List(ctx, evidence.Plans, "")
 		if u, ok := evidence.AsUnavailable(err); ok && u.Why == evidence.NotAsked {
-			return p, facts.NotApplicable("no plan was given") // its BMCs were named in another way
+			return p, check.NotApplicable("no plan was given") // its BMCs were named in another way
 		}
 		if err != nil {
 			return p, err
@@ -250,12 +251,12 @@ func (n node) says(format string, args ...any) evidence.Item {
 	return evidence.Item{Locator: n.doc.locator(n.path), Excerpt: fmt.Sprintf(format, args...)}
 }
 
-// problems is a field of a fact: the values that have one kind of problem.
-type problems = facts.Problems
+// problems are what one check finds.
+type problems = check.Problems
 
 // add adds a value with its problem.
 func add(to *problems, n node, name, format string, args ...any) {
-	facts.AddProblem(to, name, n.says(format, args...))
+	to.Add(name, n.says(format, args...))
 }
 
 func timeOf(v any) (time.Time, bool) {

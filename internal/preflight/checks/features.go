@@ -14,7 +14,7 @@ func preview(c node) bool {
 // features: what needs a feature or excludes another setting (pkg/types/validation:
 // installconfig.go ValidateInstallConfig, validateArbiter, validateFencingForPlatform,
 // validateOperatorPublishingStrategy). An arbiter and fencing are previews in 4.19.
-func (f *File) features(p plans) {
+func (f *fileArea) features(p plans) {
 	c := p.install
 	f.oneOf(c.get("featureSet"), featureSets...)
 	strategy := c.get("operatorPublishingStrategy")
@@ -57,7 +57,7 @@ func (f *File) features(p plans) {
 
 // fencing: each credential has all its fields, and a host and a BMC of its own. In its first
 // release it is a preview, and hosts are not listed next to it (validateFencingCredentials).
-func (f *File) fencing(c node, first bool) {
+func (f *fileArea) fencing(c node, first bool) {
 	fencing := c.get("controlPlane", "fencing")
 	if !fencing.there() {
 		return

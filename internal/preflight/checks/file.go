@@ -7,25 +7,33 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
-// File is the fact plan-file.
-type File struct {
-	Ignored     problems `cel:"ignored"`     // fields and values of install-config that the installer does not know or use, and continues
-	Refused     problems `cel:"refused"`     // fields of agent-config that it does not know: it stops
-	Twice       problems `cel:"twice"`       // fields that are there twice
-	Missing     problems `cel:"missing"`     // fields that have to be there
-	Unsupported problems `cel:"unsupported"` // values that the installer refuses
-	Removed     problems `cel:"removed"`     // network types that the release no longer has
-	Leaving     problems `cel:"leaving"`     // those of which only the release tells whether it has them
+// fileArea is the area plan-file: fields and values of install-config and agent-config that openshift-install refuses or ignores.
+type fileArea struct {
+	Ignored     problems // fields and values of install-config that the installer does not know or use, and continues
+	Refused     problems // fields of agent-config that it does not know: it stops
+	Twice       problems // fields that are there twice
+	Missing     problems // fields that have to be there
+	Unsupported problems // values that the installer refuses
+	Removed     problems // network types that the release no longer has
+	Leaving     problems // those of which only the release tells whether it has them
 }
 
-var fileFact = facts.Define("plan-file", fault.Cluster, "fields and values of install-config and agent-config that openshift-install refuses or ignores", needs, readFile)
+var fileChecks = check.Area("plan-file", needs, readFile, check.Fields[fileArea]{
+	"plan-field-ignored":        func(f *fileArea) *problems { return &f.Ignored },
+	"plan-field-refused":        func(f *fileArea) *problems { return &f.Refused },
+	"plan-field-twice":          func(f *fileArea) *problems { return &f.Twice },
+	"plan-field-missing":        func(f *fileArea) *problems { return &f.Missing },
+	"plan-value-unsupported":    func(f *fileArea) *problems { return &f.Unsupported },
+	"plan-network-type-removed": func(f *fileArea) *problems { return &f.Removed },
+	"plan-network-type-old":     func(f *fileArea) *problems { return &f.Leaving },
+})
 
-func readFile(ctx context.Context, w *facts.World, _ fault.Subject) (File, error) {
-	var f File
+func readFile(ctx context.Context, w *facts.World) (fileArea, error) {
+	var f fileArea
 	p, err := read(ctx, w)
 	if err != nil {
 		return f, err
@@ -46,14 +54,13 @@ func readFile(ctx context.Context, w *facts.World, _ fault.Subject) (File, error
 	if p.agent.there() {
 		f.agent(p.agent)
 	}
-	facts.NoProblems(&f.Ignored, &f.Refused, &f.Twice, &f.Missing, &f.Unsupported, &f.Removed, &f.Leaving)
 	return f, nil
 }
 
 // fields looks for what the installer does not know. install-config is read again without
 // the unknown fields (pkg/asset/installconfig/installconfigbase.go LoadFromFile), agent-config
 // is refused (pkg/asset/agent/agentconfig/agent_config.go Load).
-func (f *File) fields(p plans) {
+func (f *fileArea) fields(p plans) {
 	for _, doc := range []struct {
 		root  node
 		known *keys
@@ -84,12 +91,12 @@ func (f *File) fields(p plans) {
 	}
 }
 
-func (f *File) unreadable(n node, want form) {
+func (f *fileArea) unreadable(n node, want form) {
 	add(&f.Unsupported, n, n.path, "the installer cannot read it: it has to be %s", want)
 }
 
 // required: pkg/types/validation/installconfig.go ValidateInstallConfig.
-func (f *File) required(p plans) {
+func (f *fileArea) required(p plans) {
 	c := p.install
 	for _, path := range [][]string{{"apiVersion"}, {"baseDomain"}, {"metadata", "name"}, {"platform"}, {"pullSecret"}} {
 		n := c.get(path...)
@@ -124,7 +131,7 @@ func hasPlatform(n node) bool {
 
 // hostPrefixes: validateClusterNetwork. There is no default where a network is written, and
 // network types of others may do without.
-func (f *File) hostPrefixes(c node) {
+func (f *fileArea) hostPrefixes(c node) {
 	if t := c.get("networking", "networkType").text(); t != "" && t != "OVNKubernetes" && t != "OpenShiftSDN" {
 		return
 	}
@@ -141,7 +148,7 @@ func (f *File) hostPrefixes(c node) {
 }
 
 // oneOf adds a value that is none of those that are allowed. An empty one is the default.
-func (f *File) oneOf(n node, allowed ...string) {
+func (f *fileArea) oneOf(n node, allowed ...string) {
 	if v := n.text(); v != "" && !slices.Contains(allowed, v) {
 		add(&f.Unsupported, n, n.path, "%q is not supported; write one of %s", v, strings.Join(allowed, ", "))
 	}
@@ -175,7 +182,7 @@ func platformOf(c node) string {
 var oldVersions = []string{"v1beta3", "v1beta4"}
 
 // values: enumerations and what excludes each other.
-func (f *File) values(p plans) {
+func (f *fileArea) values(p plans) {
 	c := p.install
 	if v := c.get("apiVersion"); !slices.Contains(oldVersions, v.text()) {
 		f.oneOf(v, "v1")
@@ -223,7 +230,7 @@ func (f *File) values(p plans) {
 // withoutEffect: values that the installer does not refuse and then does not use as they are
 // written (pkg/asset/manifests/topologies.go determineCPUPartitioning;
 // pkg/asset/ignition/bootstrap/bootstrap_in_place.go verifyBootstrapInPlace).
-func (f *File) withoutEffect(p plans) {
+func (f *fileArea) withoutEffect(p plans) {
 	c := p.install
 	if n := c.get("cpuPartitioningMode"); n.text() != "" && n.text() != "None" && n.text() != "AllNodes" {
 		add(&f.Ignored, n, n.path, "the installer takes %q as None; write one of None, AllNodes", n.text())
@@ -245,7 +252,7 @@ func (f *File) withoutEffect(p plans) {
 
 // pools: names, counts and architectures (validateControlPlane, validateCompute; of an
 // agent-based installation pkg/asset/agent/installconfig.go).
-func (f *File) pools(p plans) {
+func (f *fileArea) pools(p plans) {
 	c := p.install
 	control := c.get("controlPlane")
 	pools := append([]node{control, c.get("arbiter")}, c.get("compute").items()...)
@@ -296,7 +303,7 @@ func twoMasters(c node) bool {
 }
 
 // agentPools: validateControlPlaneConfiguration and validateSNOConfiguration.
-func (f *File) agentPools(c node) {
+func (f *fileArea) agentPools(c node) {
 	external := c.get("platform", "external") // validatePlatformsByName
 	if ccm := external.get("cloudControllerManager"); external.get("platformName").text() == "oci" && ccm.text() != "External" {
 		add(&f.Unsupported, ccm, ccm.path, "platform oci needs the cloud controller manager; write cloudControllerManager: External")
@@ -356,7 +363,7 @@ func workersOf(c node) int64 {
 }
 
 // agent: pkg/asset/agent/agentconfig.
-func (f *File) agent(a node) {
+func (f *fileArea) agent(a node) {
 	if n := a.get("apiVersion"); n.text() == "" {
 		add(&f.Missing, n, n.path, "apiVersion has to be set; write v1beta1")
 	}
@@ -377,7 +384,7 @@ func (f *File) agent(a node) {
 
 // removed are values that a later release no longer has. OpenShiftSDN can not be
 // chosen for new clusters from 4.15 on (validateNetworking).
-func (f *File) removed(p plans) {
+func (f *fileArea) removed(p plans) {
 	n := p.install.get("networking", "networkType")
 	if !strings.EqualFold(n.text(), "OpenShiftSDN") && !strings.EqualFold(n.text(), "Kuryr") {
 		return

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
 // host is one host of the plan, of either file.
@@ -63,27 +63,41 @@ func (p plans) hosts() []host {
 	return list
 }
 
-// Hosts is the fact plan-hosts.
-type Hosts struct {
-	MACTwice    problems `cel:"macTwice"`    // MAC addresses that two hosts have, in any spelling
-	MACInvalid  problems `cel:"macInvalid"`  // MAC addresses that no network card has or is found by
-	BMCTwice    problems `cel:"bmcTwice"`    // BMCs that two hosts have, in any spelling
-	BMCScheme   problems `cel:"bmcScheme"`   // BMC addresses that no driver is for
-	BMCNetwork  problems `cel:"bmcNetwork"`  // BMC addresses whose driver needs a provisioning network that is disabled
-	BMCInsecure problems `cel:"bmcInsecure"` // BMCs whose certificate will not be checked
-	Count       problems `cel:"count"`       // numbers of hosts and replicas that do not fit
-	Fewer       problems `cel:"fewer"`       // roles with fewer hosts in the plan than an agent-based installation waits for
-	RootDevice  problems `cel:"rootDevice"`  // root device hints that are refused
-	Unstable    problems `cel:"unstable"`    // root device hints that name another disk after the next boot
-	DiskTwice   problems `cel:"diskTwice"`   // disks that two hosts have
-	Driver      problems `cel:"driver"`      // BMC drivers of which only the release tells whether it has them
-	BootModes   problems `cel:"bootModes"`   // boot modes that differ between the hosts of the control plane
+// hostArea is the area plan-hosts: hosts of the plan: MAC addresses, BMCs, counts, disks, boot modes.
+type hostArea struct {
+	MACTwice    problems // MAC addresses that two hosts have, in any spelling
+	MACInvalid  problems // MAC addresses that no network card has or is found by
+	BMCTwice    problems // BMCs that two hosts have, in any spelling
+	BMCScheme   problems // BMC addresses that no driver is for
+	BMCNetwork  problems // BMC addresses whose driver needs a provisioning network that is disabled
+	BMCInsecure problems // BMCs whose certificate will not be checked
+	Count       problems // numbers of hosts and replicas that do not fit
+	Fewer       problems // roles with fewer hosts in the plan than an agent-based installation waits for
+	RootDevice  problems // root device hints that are refused
+	Unstable    problems // root device hints that name another disk after the next boot
+	DiskTwice   problems // disks that two hosts have
+	Driver      problems // BMC drivers of which only the release tells whether it has them
+	BootModes   problems // boot modes that differ between the hosts of the control plane
 }
 
-var hostFact = facts.Define("plan-hosts", fault.Cluster, "hosts of the plan: MAC addresses, BMCs, counts, disks, boot modes", needs, readHosts)
+var hostChecks = check.Area("plan-hosts", needs, readHosts, check.Fields[hostArea]{
+	"plan-mac-twice":            func(f *hostArea) *problems { return &f.MACTwice },
+	"plan-mac-invalid":          func(f *hostArea) *problems { return &f.MACInvalid },
+	"plan-bmc-twice":            func(f *hostArea) *problems { return &f.BMCTwice },
+	"plan-bmc-address-unusable": func(f *hostArea) *problems { return &f.BMCScheme },
+	"plan-bmc-needs-network":    func(f *hostArea) *problems { return &f.BMCNetwork },
+	"plan-bmc-not-verified":     func(f *hostArea) *problems { return &f.BMCInsecure },
+	"plan-host-count":           func(f *hostArea) *problems { return &f.Count },
+	"plan-hosts-not-listed":     func(f *hostArea) *problems { return &f.Fewer },
+	"plan-root-device-refused":  func(f *hostArea) *problems { return &f.RootDevice },
+	"plan-root-device-unstable": func(f *hostArea) *problems { return &f.Unstable },
+	"plan-root-device-twice":    func(f *hostArea) *problems { return &f.DiskTwice },
+	"plan-bmc-driver-old":       func(f *hostArea) *problems { return &f.Driver },
+	"plan-boot-modes-differ":    func(f *hostArea) *problems { return &f.BootModes },
+})
 
-func readHosts(ctx context.Context, w *facts.World, _ fault.Subject) (Hosts, error) {
-	var f Hosts
+func readHosts(ctx context.Context, w *facts.World) (hostArea, error) {
+	var f hostArea
 	p, err := read(ctx, w)
 	if err != nil {
 		return f, err
@@ -95,8 +109,10 @@ func readHosts(ctx context.Context, w *facts.World, _ fault.Subject) (Hosts, err
 	f.disksTwice(list)
 	if p.install.there() {
 		f.count(p, list)
-	} else if err := facts.Miss(missing("how many hosts there are to be is in install-config.yaml", "install-config.yaml"), &f.Count, &f.Fewer); err != nil {
-		return f, err
+	} else {
+		unknown := missing("how many hosts there are to be is in install-config.yaml", "install-config.yaml")
+		f.Count.Miss(unknown)
+		f.Fewer.Miss(unknown)
 	}
 	modes := map[string]host{}
 	for _, h := range list {
@@ -114,12 +130,11 @@ func readHosts(ctx context.Context, w *facts.World, _ fault.Subject) (Hosts, err
 			}
 		}
 	}
-	facts.NoProblems(&f.MACTwice, &f.MACInvalid, &f.BMCTwice, &f.BMCScheme, &f.BMCNetwork, &f.BMCInsecure, &f.Count, &f.Fewer, &f.RootDevice, &f.Unstable, &f.DiskTwice, &f.Driver, &f.BootModes)
 	return f, nil
 }
 
 // macs: the installer compares them as they are written.
-func (f *Hosts) macs(p plans, list []host) {
+func (f *hostArea) macs(p plans, list []host) {
 	seen := map[string]string{}
 	for _, h := range list {
 		for _, n := range h.macs {
@@ -175,7 +190,7 @@ var drivers = map[string]bool{
 var lastDriver = map[string]int{"ibmc": 15, "idrac": 15, "ilo4": 20, "ilo4-virtualmedia": 20, "ilo5": 20, "irmc": 21}
 
 // driverOfRelease: a driver that the release does not have. Which one is installed may not be known.
-func (f *Hosts) driverOfRelease(p plans, n node, driver string) {
+func (f *hostArea) driverOfRelease(p plans, n node, driver string) {
 	minor, known := minorOf(p.release)
 	last, leaves := lastDriver[driver]
 	switch {
@@ -255,7 +270,7 @@ func bmcProblem(address string) string {
 	return fmt.Sprintf("%q cannot be read; write SCHEME://HOST:PORT/PATH, and %% in it as %%25", address)
 }
 
-func (f *Hosts) bmcs(p plans, list []host) {
+func (f *hostArea) bmcs(p plans, list []host) {
 	disabled := p.install.get("platform", "baremetal", "provisioningNetwork").text() == "Disabled" && !p.agentBased()
 	seen := map[string]string{}
 	for _, h := range list {
@@ -327,7 +342,7 @@ func hostPort(address string) string {
 
 // count: validateHostsCount of platform baremetal; of an agent-based installation
 // pkg/asset/agent/manifests/nmstateconfig.go and installconfig.go.
-func (f *Hosts) count(p plans, list []host) {
+func (f *hostArea) count(p plans, list []host) {
 	c := p.install
 	want := map[string]int64{"master": 3, "worker": workersOf(c), "arbiter": 0}
 	for role, path := range map[string]string{"master": "controlPlane", "arbiter": "arbiter"} {
@@ -369,7 +384,7 @@ func (f *Hosts) count(p plans, list []host) {
 
 // roles: validateHostsCount counts the hosts of each role from 4.10 on. A host without a role
 // gets the first one that lacks hosts.
-func (f *Hosts) roles(at node, list []host, want map[string]int64) {
+func (f *hostArea) roles(at node, list []host, want map[string]int64) {
 	have, order := map[string]int64{}, []string{"master", "arbiter", "worker"}
 	for _, h := range list {
 		if role := h.role.text(); slices.Contains(order, role) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
 // Extra manifests reach the nodes on two paths, which have to give one result. The bootstrap
@@ -21,22 +21,31 @@ import (
 // Masters boot with the bootstrap host's render. Where the cluster's is another, it does not
 // have theirs, and they do not get further.
 
-// Manifest is the fact plan-manifests.
-type Manifest struct {
-	Unreadable problems `cel:"unreadable"` // files that are not YAML
-	Lists      problems `cel:"lists"`      // files with a list of objects
-	Lost       problems `cel:"lost"`       // objects that are not the first document of their file
-	Twice      problems `cel:"twice"`      // objects of which two manifests differ
-	Generated  problems `cel:"generated"`  // MachineConfigs with a name that a controller or the installer writes
-	Differs    problems `cel:"differs"`    // objects that only one of the two renders uses
-	NoPool     problems `cel:"noPool"`     // MachineConfigs without a role: no pool uses them
-	SamePool   problems `cel:"samePool"`   // settings of kubelet or CRI-O for a pool that has some already
+// manifestArea is the area plan-manifests: extra manifests of which the bootstrap host and the cluster render different configs of nodes.
+type manifestArea struct {
+	Unreadable problems // files that are not YAML
+	Lists      problems // files with a list of objects
+	Lost       problems // objects that are not the first document of their file
+	Twice      problems // objects of which two manifests differ
+	Generated  problems // MachineConfigs with a name that a controller or the installer writes
+	Differs    problems // objects that only one of the two renders uses
+	NoPool     problems // MachineConfigs without a role: no pool uses them
+	SamePool   problems // settings of kubelet or CRI-O for a pool that has some already
 }
 
-var manifestFact = facts.Define("plan-manifests", fault.Cluster, "extra manifests of which the bootstrap host and the cluster render different configs of nodes", needs, readManifests)
+var manifestChecks = check.Area("plan-manifests", needs, readManifests, check.Fields[manifestArea]{
+	"plan-manifest-unreadable":     func(f *manifestArea) *problems { return &f.Unreadable },
+	"plan-manifest-list":           func(f *manifestArea) *problems { return &f.Lists },
+	"plan-manifest-documents-lost": func(f *manifestArea) *problems { return &f.Lost },
+	"plan-manifest-twice":          func(f *manifestArea) *problems { return &f.Twice },
+	"plan-manifest-generated-name": func(f *manifestArea) *problems { return &f.Generated },
+	"plan-manifest-differs":        func(f *manifestArea) *problems { return &f.Differs },
+	"plan-manifest-without-pool":   func(f *manifestArea) *problems { return &f.NoPool },
+	"plan-manifest-same-pool":      func(f *manifestArea) *problems { return &f.SamePool },
+})
 
-func readManifests(ctx context.Context, w *facts.World, _ fault.Subject) (Manifest, error) {
-	var f Manifest
+func readManifests(ctx context.Context, w *facts.World) (manifestArea, error) {
+	var f manifestArea
 	p, err := read(ctx, w)
 	if err != nil {
 		return f, err
@@ -57,7 +66,6 @@ func readManifests(ctx context.Context, w *facts.World, _ fault.Subject) (Manife
 			m.add(&f.NoPool, "it has no label machineconfiguration.openshift.io/role, by which pools choose: no node gets it. Add the label, with the value master or worker")
 		}
 	}
-	facts.NoProblems(&f.Unreadable, &f.Lists, &f.Lost, &f.Twice, &f.Generated, &f.Differs, &f.NoPool, &f.SamePool)
 	return f, nil
 }
 
@@ -98,7 +106,7 @@ func (m extra) add(to *problems, format string, args ...any) {
 }
 
 // files lists the objects of all files, in the order in which the cluster gets them.
-func (f *Manifest) files(p plans) []extra {
+func (f *manifestArea) files(p plans) []extra {
 	var list []extra
 	for _, file := range p.manifests {
 		base := path.Base(file.doc.object.Name)
@@ -132,7 +140,7 @@ func readByAgent(name string) bool {
 }
 
 // lost: what is behind the first document of a file is never created.
-func (f *Manifest) lost(list []extra) {
+func (f *manifestArea) lost(list []extra) {
 	for _, m := range list {
 		switch {
 		case m.index == 0:
@@ -146,7 +154,7 @@ func (f *Manifest) lost(list []extra) {
 
 // twice: two manifests for one object. The cluster keeps the first; the bootstrap host merges
 // both, or takes the last of a kind with one object.
-func (f *Manifest) twice(list []extra) {
+func (f *manifestArea) twice(list []extra) {
 	for i, m := range list {
 		if !m.renders() {
 			continue
@@ -168,7 +176,7 @@ func (f *Manifest) twice(list []extra) {
 // each pool, and stops at a second (openshift/machine-config-operator:pkg/controller/
 // kubelet-config/kubelet_config_bootstrap.go, container-runtime-config/
 // container_runtime_config_bootstrap.go, RunBootstrap).
-func (f *Manifest) samePool(list []extra) {
+func (f *manifestArea) samePool(list []extra) {
 	for i, m := range list {
 		selector := m.n.get("selector").text()
 		if selector == "" || !m.is(machineConfigs, "KubeletConfig") && !m.is(machineConfigs, "ContainerRuntimeConfig") {
@@ -230,7 +238,7 @@ func (m extra) overridden(list []extra, name string) bool {
 // A controller replaces the content of what has its name (openshift/machine-config-operator:
 // pkg/controller/template, kubelet-config/helpers.go, container-runtime-config/helpers.go;
 // lib/resourcemerge/machineconfig.go EnsureMachineConfig), the bootstrap host merges both.
-func (f *Manifest) name(p plans, list []extra, m extra) {
+func (f *manifestArea) name(p plans, list []extra, m extra) {
 	if !m.is(machineConfigs, "MachineConfig") {
 		return
 	}
@@ -248,7 +256,7 @@ func (f *Manifest) name(p plans, list []extra, m extra) {
 // ofInstaller: openshift-install writes these MachineConfigs itself, into files that begin
 // with 99_openshift-machineconfig (pkg/asset/machines/machineconfig). Where those are there,
 // there are two manifests of one object.
-func (f *Manifest) ofInstaller(p plans, list []extra, m extra, pool string) {
+func (f *manifestArea) ofInstaller(p plans, list []extra, m extra, pool string) {
 	const prefix = "99_openshift-machineconfig_"
 	if !p.install.there() || slices.ContainsFunc(list, func(o extra) bool { return strings.HasPrefix(o.file, prefix) && o.name == m.name }) {
 		return
@@ -279,7 +287,7 @@ var fixedFiles = map[string]string{
 	"Proxy": "cluster-proxy-01-config.yaml", "DNS": "cluster-dns-02-config.yml",
 }
 
-func (f *Manifest) fixedFile(m extra) {
+func (f *manifestArea) fixedFile(m extra) {
 	file := fixedFiles[m.kind]
 	if file == "" || m.group != "config.openshift.io" || m.name != "cluster" || m.file == file {
 		return

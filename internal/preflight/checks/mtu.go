@@ -34,7 +34,7 @@ func (h host) mtuOf(name string, depth int) (node, int64) {
 // (openshift/cluster-network-operator: pkg/controller/operconfig/mtu_probe.go;
 // ovn-org/ovn-kubernetes: go-controller/pkg/node/default_node_network_controller.go
 // validateVTEPInterfaceMTU).
-func (f *Addresses) mtus(list []host) {
+func (f *addressArea) mtus(list []host) {
 	largest, of := int64(0), ""
 	for _, h := range list {
 		if _, mtu := h.nodeMTU(); mtu > largest && h.role.text() != "worker" {
@@ -67,7 +67,7 @@ func (h host) nodeMTU() (node, int64) {
 
 // mtuOfBases: a VLAN gets no larger MTU than the interface that it is on. Without an MTU that
 // one keeps the usual one, if it is a network card or a bond and asks no DHCP server.
-func (f *Addresses) mtuOfBases(h host) {
+func (f *addressArea) mtuOfBases(h host) {
 	for _, i := range h.links() {
 		n, base := i.get("mtu"), h.link(i.get("vlan", "base-iface").text())
 		mtu, ok := whole(n)

@@ -6,27 +6,33 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
-// Names is the fact plan-names.
-type Names struct {
-	Invalid   problems `cel:"invalid"`   // names that are no DNS names
-	TooLong   problems `cel:"tooLong"`   // host names that the kernel does not take
-	Twice     problems `cel:"twice"`     // host names that two hosts have
-	Localhost problems `cel:"localhost"` // host names that are localhost
-	FromDNS   problems `cel:"fromDNS"`   // hosts without a name and without DHCP, which ask DNS for theirs
+// nameArea is the area plan-names: names of the cluster and of the hosts in the plan.
+type nameArea struct {
+	Invalid   problems // names that are no DNS names
+	TooLong   problems // host names that the kernel does not take
+	Twice     problems // host names that two hosts have
+	Localhost problems // host names that are localhost
+	FromDNS   problems // hosts without a name and without DHCP, which ask DNS for theirs
 }
 
-var nameFact = facts.Define("plan-names", fault.Cluster, "names of the cluster and of the hosts in the plan", needs, readNames)
+var nameChecks = check.Area("plan-names", needs, readNames, check.Fields[nameArea]{
+	"plan-name-invalid":       func(f *nameArea) *problems { return &f.Invalid },
+	"plan-hostname-too-long":  func(f *nameArea) *problems { return &f.TooLong },
+	"plan-hostname-twice":     func(f *nameArea) *problems { return &f.Twice },
+	"plan-hostname-localhost": func(f *nameArea) *problems { return &f.Localhost },
+	"plan-hostname-from-dns":  func(f *nameArea) *problems { return &f.FromDNS },
+})
 
 var subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 
 // maxHostname is the longest name that sethostname(2) takes on Linux (HOST_NAME_MAX).
 const maxHostname = 64
 
-func readNames(ctx context.Context, w *facts.World, _ fault.Subject) (Names, error) {
-	var f Names
+func readNames(ctx context.Context, w *facts.World) (nameArea, error) {
+	var f nameArea
 	p, err := read(ctx, w)
 	if err != nil {
 		return f, err
@@ -61,12 +67,11 @@ func readNames(ctx context.Context, w *facts.World, _ fault.Subject) (Names, err
 		}
 		seen[lower] = h.name.path
 	}
-	facts.NoProblems(&f.Invalid, &f.TooLong, &f.Twice, &f.Localhost, &f.FromDNS)
 	return f, nil
 }
 
 // cluster: pkg/validate/validate.go ClusterName, OnPremClusterName, DomainName.
-func (f *Names) cluster(c node) {
+func (f *nameArea) cluster(c node) {
 	name, domain := c.get("metadata", "name"), c.get("baseDomain")
 	onPrem := false
 	switch platformOf(c) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
@@ -28,7 +29,7 @@ func readAnswers(ctx context.Context, w *facts.World) (answers, error) {
 		var l answers
 		objects, err := w.List(ctx, evidence.NetProbes, "")
 		if u, ok := evidence.AsUnavailable(err); ok && u.Why == evidence.NotAsked {
-			return l, facts.NotApplicable("%s (rollcall preflight --network)", u.Detail)
+			return l, check.NotApplicable("%s (rollcall preflight --network)", u.Detail)
 		}
 		if err != nil {
 			return l, err
@@ -147,19 +148,9 @@ func hold(n node, a probe.NetAnswer, format string, args ...any) evidence.Item {
 	return item
 }
 
-// found adds a value with what was answered.
-func found(to *problems, name string, item evidence.Item) {
-	if slices.Contains(to.Value(), name) {
-		to.Prove(item)
-		return
-	}
-	facts.Append(to, name, item)
-}
-
-// unproven makes a field unknown that nothing was found for, and that not all could be
-// asked for.
+// unproven makes a check unknown that found nothing, and for which not all could be asked.
 func unproven(to *problems, detail string) {
-	if len(to.Value()) == 0 && detail != "" {
+	if !to.Any() && detail != "" {
 		to.Miss(&evidence.Unavailable{Need: networkNeeds[1], Why: evidence.Unreachable, Detail: detail,
 			Supply: evidence.Supply{Kind: evidence.SupplyPlanNetwork}})
 	}

@@ -8,31 +8,39 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
-// NetNames is the fact plan-network-names.
+// netNamesArea is the area plan-network-names: what name servers answer for the names of the plan.
 //
 // With VIPs that the cluster makes itself each host resolves api, api-int and *.apps by its
 // own CoreDNS (openshift/machine-config-operator: templates/common/on-prem/files/coredns.yaml),
 // and the assisted-service asks for no names (openshift/assisted-service:
 // internal/host/validator.go printIsDomainNameResolvedCorrectly, "managed networking").
 // Without them hosts need all three in DNS before they boot.
-type NetNames struct {
-	Missing     problems `cel:"missing"`     // names that hosts need and that their name servers do not have
-	MissingHere problems `cel:"missingHere"` // names that users need, or that only another name server was asked for
-	Wrong       problems `cel:"wrong"`       // names that lead to another address than the plan's
-	WrongHere   problems `cel:"wrongHere"`   // the same, by a name server that hosts may not ask
-	Wildcard    problems `cel:"wildcard"`    // that any name of the cluster's domain resolves
-	Silent      problems `cel:"silent"`      // name servers of the plan that do not answer
-	Reverse     problems `cel:"reverse"`     // addresses of hosts whose name in DNS is another one
+type netNamesArea struct {
+	Missing     problems // names that hosts need and that their name servers do not have
+	MissingHere problems // names that users need, or that only another name server was asked for
+	Wrong       problems // names that lead to another address than the plan's
+	WrongHere   problems // the same, by a name server that hosts may not ask
+	Wildcard    problems // that any name of the cluster's domain resolves
+	Silent      problems // name servers of the plan that do not answer
+	Reverse     problems // addresses of hosts whose name in DNS is another one
 }
 
-var netNamesFact = facts.Define("plan-network-names", fault.Cluster, "what name servers answer for the names of the plan", networkNeeds, readNetNames)
+var netNamesChecks = check.Area("plan-network-names", networkNeeds, readNetNames, check.Fields[netNamesArea]{
+	"plan-dns-name-missing":        func(f *netNamesArea) *problems { return &f.Missing },
+	"plan-dns-name-missing-here":   func(f *netNamesArea) *problems { return &f.MissingHere },
+	"plan-dns-name-elsewhere":      func(f *netNamesArea) *problems { return &f.Wrong },
+	"plan-dns-name-elsewhere-here": func(f *netNamesArea) *problems { return &f.WrongHere },
+	"plan-dns-wildcard":            func(f *netNamesArea) *problems { return &f.Wildcard },
+	"plan-name-server-silent":      func(f *netNamesArea) *problems { return &f.Silent },
+	"plan-dns-reverse-differs":     func(f *netNamesArea) *problems { return &f.Reverse },
+})
 
-func readNetNames(ctx context.Context, w *facts.World, _ fault.Subject) (NetNames, error) {
-	var f NetNames
+func readNetNames(ctx context.Context, w *facts.World) (netNamesArea, error) {
+	var f netNamesArea
 	l, err := readAnswers(ctx, w)
 	if err != nil {
 		return f, err
@@ -54,7 +62,6 @@ func readNetNames(ctx context.Context, w *facts.World, _ fault.Subject) (NetName
 	if l.agentBased() {
 		unproven(&f.Wildcard, l.unasked(true))
 	}
-	facts.NoProblems(&f.Missing, &f.MissingHere, &f.Wrong, &f.WrongHere, &f.Wildcard, &f.Silent, &f.Reverse)
 	return f, nil
 }
 
@@ -95,11 +102,11 @@ func by(a probe.NetAnswer) string {
 	return "this machine"
 }
 
-func (f *NetNames) name(l *answers, p platform, a probe.NetAnswer) {
+func (f *netNamesArea) name(l *answers, p platform, a probe.NetAnswer) {
 	at := l.install.get("baseDomain")
 	if a.Target == probe.NetWildcard {
 		if len(a.Addresses) > 0 && l.agentBased() {
-			found(&f.Wildcard, strings.TrimPrefix(a.Host, "validateNoWildcardDNS."), hold(at, a,
+			f.Wildcard.Add(strings.TrimPrefix(a.Host, "validateNoWildcardDNS."), hold(at, a,
 				"%s, which nobody has, resolves to %s by %s: remove the wildcard record *.%s and keep the one of *.apps", a.Host, strings.Join(a.Addresses, ", "), by(a), strings.TrimPrefix(a.Host, "validateNoWildcardDNS.")))
 		}
 		return
@@ -117,7 +124,7 @@ func (f *NetNames) name(l *answers, p platform, a probe.NetAnswer) {
 	}
 	switch {
 	case a.DNS == probe.DNSNoSuchName && (a.Target != probe.NetAPIInt || p.balanced):
-		found(missing, a.Host, hold(at, a, "%s has no address by %s; add a record%s", a.Host, by(a), to(vips)))
+		missing.Add(a.Host, hold(at, a, "%s has no address by %s; add a record%s", a.Host, by(a), to(vips)))
 	case len(a.Addresses) > 0 && len(vips) > 0:
 		f.leads(wrong, vips, a)
 	case len(a.Addresses) > 0 && p.balanced && !p.single && a.Target != probe.NetApps:
@@ -141,12 +148,12 @@ func texts(list []node) string {
 }
 
 // leads compares what a name resolves to with the VIPs.
-func (f *NetNames) leads(wrong *problems, vips []node, a probe.NetAnswer) {
+func (f *netNamesArea) leads(wrong *problems, vips []node, a probe.NetAnswer) {
 	want := addrs(vips)
 	for _, text := range a.Addresses {
 		ip, err := netip.ParseAddr(text)
 		if err == nil && len(want) > 0 && !slices.Contains(want, ip.Unmap()) {
-			found(wrong, a.Host, hold(vips[0], a, "%s resolves to %s by %s, and the plan has %s; correct the record or the plan", a.Host, text, by(a), texts(vips)))
+			wrong.Add(a.Host, hold(vips[0], a, "%s resolves to %s by %s, and the plan has %s; correct the record or the plan", a.Host, text, by(a), texts(vips)))
 		}
 	}
 }
@@ -154,21 +161,21 @@ func (f *NetNames) leads(wrong *problems, vips []node, a probe.NetAnswer) {
 // toHost: with several control-plane hosts api and api-int lead to a load balancer, and not
 // to one of them (openshift/assisted-service: internal/host/validator.go
 // domainResolvesToInventoryIP).
-func (f *NetNames) toHost(l *answers, wrong *problems, at node, a probe.NetAnswer) {
+func (f *netNamesArea) toHost(l *answers, wrong *problems, at node, a probe.NetAnswer) {
 	if len(a.Addresses) > 1 {
 		return // round robin over the hosts, which some do on purpose
 	}
 	for _, h := range l.hosts() {
 		for _, own := range h.addresses() {
 			if own.addr.String() == a.Addresses[0] {
-				found(wrong, a.Host, hold(at, a, "%s resolves to %s, which is %s itself; it has to lead to the load balancer", a.Host, own.addr, h.title()))
+				wrong.Add(a.Host, hold(at, a, "%s resolves to %s, which is %s itself; it has to lead to the load balancer", a.Host, own.addr, h.title()))
 			}
 		}
 	}
 }
 
 // silent are name servers of the plan that answered nothing at all.
-func (f *NetNames) silent(l *answers) {
+func (f *netNamesArea) silent(l *answers) {
 	type seen struct{ answered, failed, proves bool }
 	servers := map[string]*seen{}
 	last := map[string]probe.NetAnswer{}
@@ -195,7 +202,7 @@ func (f *NetNames) silent(l *answers) {
 		case s.failed:
 			open = "name server " + server + " answers no question about the cluster: " + last[server].Error
 		case s.proves:
-			found(&f.Silent, server, hold(l.nameServer(server), last[server], "name server %s does not answer: %s; correct the address, or open port 53 for the hosts", server, strings.TrimPrefix(last[server].Error, "the name server does not answer: ")))
+			f.Silent.Add(server, hold(l.nameServer(server), last[server], "name server %s does not answer: %s; correct the address, or open port 53 for the hosts", server, strings.TrimPrefix(last[server].Error, "the name server does not answer: ")))
 		default:
 			open = outside(last[server], "name server "+server)
 		}
@@ -215,7 +222,7 @@ func (l *answers) nameServer(ip string) node {
 	return l.install.get("baseDomain")
 }
 
-func (f *NetNames) reverse(l *answers) {
+func (f *netNamesArea) reverse(l *answers) {
 	byIP := map[string]host{}
 	for _, h := range l.hosts() {
 		for _, a := range h.addresses() {
@@ -233,7 +240,7 @@ func (f *NetNames) reverse(l *answers) {
 			return first == label
 		})
 		if !same {
-			found(&f.Reverse, a.Host, hold(h.name, a, "%s is an address of %s, and DNS has %s for it; correct the record, or is the address of another machine?", a.Host, h.title(), strings.Join(a.Names, ", ")))
+			f.Reverse.Add(a.Host, hold(h.name, a, "%s is an address of %s, and DNS has %s for it; correct the record, or is the address of another machine?", a.Host, h.title(), strings.Join(a.Names, ", ")))
 		}
 	}
 }

@@ -10,18 +10,22 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
-// NetPaths is the fact plan-network-paths.
-type NetPaths struct {
-	Slow  problems `cel:"slow"`  // hosts whose answers take longer than an installation accepts
-	Lossy problems `cel:"lossy"` // hosts that more questions of are lost than an installation accepts
-	Small problems `cel:"small"` // hosts to which packets of the size of their MTU do not arrive
+// netPathsArea is the area plan-network-paths: delay, loss and size of packets between machines in the network of the hosts.
+type netPathsArea struct {
+	Slow  problems // hosts whose answers take longer than an installation accepts
+	Lossy problems // hosts that more questions of are lost than an installation accepts
+	Small problems // hosts to which packets of the size of their MTU do not arrive
 }
 
-var netPathsFact = facts.Define("plan-network-paths", fault.Cluster, "delay, loss and size of packets between machines in the network of the hosts", networkNeeds, readNetPaths)
+var netPathsChecks = check.Area("plan-network-paths", networkNeeds, readNetPaths, check.Fields[netPathsArea]{
+	"plan-path-slow":  func(f *netPathsArea) *problems { return &f.Slow },
+	"plan-path-lossy": func(f *netPathsArea) *problems { return &f.Lossy },
+	"plan-path-mtu":   func(f *netPathsArea) *problems { return &f.Small },
+})
 
 // limits are those of the validations sufficient-network-latency-requirement-for-role and
 // sufficient-packet-loss-requirement-for-role of an agent-based or assisted installation
@@ -40,15 +44,15 @@ func (l *answers) limits(h host) (millis float64, lost int) {
 	return 1000, 1 // workers, and hosts whose role is chosen later
 }
 
-func readNetPaths(ctx context.Context, w *facts.World, _ fault.Subject) (NetPaths, error) {
-	var f NetPaths
+func readNetPaths(ctx context.Context, w *facts.World) (netPathsArea, error) {
+	var f netPathsArea
 	l, err := readAnswers(ctx, w)
 	if err != nil {
 		return f, err
 	}
 	hosts := l.hosts()
 	if len(hosts) == 1 {
-		return f, facts.NotApplicable("there is one host: it has no path to another one")
+		return f, check.NotApplicable("there is one host: it has no path to another one")
 	}
 	static, measured := false, false
 	var delay, size string // why a measure has no answer
@@ -81,14 +85,13 @@ func readNetPaths(ctx context.Context, w *facts.World, _ fault.Subject) (NetPath
 	}
 	switch {
 	case !static:
-		return f, facts.NotApplicable("the plan has no addresses of hosts: paths to them are not measured")
+		return f, check.NotApplicable("the plan has no addresses of hosts: paths to them are not measured")
 	case !measured && delay == "" && size == "":
-		return f, facts.NotApplicable("no host of the plan is up: there is no path to measure")
+		return f, check.NotApplicable("no host of the plan is up: there is no path to measure")
 	}
 	unproven(&f.Slow, delay)
 	unproven(&f.Lossy, delay)
 	unproven(&f.Small, size)
-	facts.NoProblems(&f.Slow, &f.Lossy, &f.Small)
 	return f, nil
 }
 
@@ -111,26 +114,26 @@ func (l *answers) unmeasured(a probe.NetAnswer, own address) (why string, down b
 	return "", false
 }
 
-func (f *NetPaths) delay(l *answers, h host, own address, a probe.NetAnswer) {
+func (f *netPathsArea) delay(l *answers, h host, own address, a probe.NetAnswer) {
 	name := h.title()
 	most, lost := l.limits(h)
 	if a.Lost > lost {
-		found(&f.Lossy, name, hold(own.node, a, "%d of %d questions to %s (%s) got no answer within 1 s; look for errors on the links and for a second machine with this address", a.Lost, a.Sent, name, a.Host))
+		f.Lossy.Add(name, hold(own.node, a, "%d of %d questions to %s (%s) got no answer within 1 s; look for errors on the links and for a second machine with this address", a.Lost, a.Sent, name, a.Host))
 	}
 	if a.Lost < a.Sent && a.Median > most {
-		found(&f.Slow, name, hold(own.node, a, "half of the answers of %s (%s) take longer than %s, and %s is the limit; put the hosts into networks that are closer", name, a.Host, ms(a.Median), ms(most)))
+		f.Slow.Add(name, hold(own.node, a, "half of the answers of %s (%s) take longer than %s, and %s is the limit; put the hosts into networks that are closer", name, a.Host, ms(a.Median), ms(most)))
 	}
 }
 
 // size returns what was not proven.
-func (f *NetPaths) size(h host, own address, a probe.NetAnswer) string {
+func (f *netPathsArea) size(h host, own address, a probe.NetAnswer) string {
 	name, want := h.title(), h.mtu(own.iface)
 	switch {
 	case a.Passed >= want:
 	case a.Passed < a.Size && a.Reported > 0:
-		found(&f.Small, name, hold(own.node, a, "packets to %s (%s) may have %d bytes, as a router on the path reports, and the hosts send %d; raise the MTU on the path, or set mtu: %d on the interfaces of all hosts", name, a.Host, a.Reported, want, a.Reported))
+		f.Small.Add(name, hold(own.node, a, "packets to %s (%s) may have %d bytes, as a router on the path reports, and the hosts send %d; raise the MTU on the path, or set mtu: %d on the interfaces of all hosts", name, a.Host, a.Reported, want, a.Reported))
 	case a.Passed < a.Size:
-		found(&f.Small, name, hold(own.node, a, "packets of %d bytes to %s (%s) are lost without a report; %s; raise the MTU of switches and routers on the path, or set a smaller mtu on the interfaces of all hosts", a.Size, name, a.Host, passed(a)))
+		f.Small.Add(name, hold(own.node, a, "packets of %d bytes to %s (%s) are lost without a report; %s; raise the MTU of switches and routers on the path, or set a smaller mtu on the interfaces of all hosts", a.Size, name, a.Host, passed(a)))
 	default:
 		return fmt.Sprintf("%s sends %d bytes at most, and %s will send %d", a.Vantage, a.Size, name, want)
 	}

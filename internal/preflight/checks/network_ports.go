@@ -9,22 +9,27 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
-// NetPorts is the fact plan-network-ports.
-type NetPorts struct {
-	Used    problems `cel:"used"`    // VIPs that a machine answers at already
-	Maybe   problems `cel:"maybe"`   // VIPs that something answers for which may be no machine
-	Closed  problems `cel:"closed"`  // ports that the load balancer does not accept connections at
-	Serving problems `cel:"serving"` // ports of the load balancer at which a server answers already
+// netPortsArea is the area plan-network-ports: who answers at the virtual addresses or the load balancer of the plan.
+type netPortsArea struct {
+	Used    problems // VIPs that a machine answers at already
+	Maybe   problems // VIPs that something answers for which may be no machine
+	Closed  problems // ports that the load balancer does not accept connections at
+	Serving problems // ports of the load balancer at which a server answers already
 }
 
-var netPortsFact = facts.Define("plan-network-ports", fault.Cluster, "who answers at the virtual addresses or the load balancer of the plan", networkNeeds, readNetPorts)
+var netPortsChecks = check.Area("plan-network-ports", networkNeeds, readNetPorts, check.Fields[netPortsArea]{
+	"plan-vip-in-use":           func(f *netPortsArea) *problems { return &f.Used },
+	"plan-vip-perhaps-in-use":   func(f *netPortsArea) *problems { return &f.Maybe },
+	"plan-load-balancer-closed": func(f *netPortsArea) *problems { return &f.Closed },
+	"plan-load-balancer-serves": func(f *netPortsArea) *problems { return &f.Serving },
+})
 
-func readNetPorts(ctx context.Context, w *facts.World, _ fault.Subject) (NetPorts, error) {
-	var f NetPorts
+func readNetPorts(ctx context.Context, w *facts.World) (netPortsArea, error) {
+	var f netPortsArea
 	l, err := readAnswers(ctx, w)
 	if err != nil {
 		return f, err
@@ -38,12 +43,11 @@ func readNetPorts(ctx context.Context, w *facts.World, _ fault.Subject) (NetPort
 			}
 		}
 	}
-	facts.NoProblems(&f.Used, &f.Maybe, &f.Closed, &f.Serving)
 	return f, nil
 }
 
 // vip: keepalived of the hosts will take the address. Before that no one may have it.
-func (f *NetPorts) vip(l *answers, vip node, ip netip.Addr) {
+func (f *netPortsArea) vip(l *answers, vip node, ip netip.Addr) {
 	text := ip.String()
 	free, open := false, "nothing was asked of "+text
 	var refused, elsewhere *probe.NetAnswer
@@ -57,25 +61,25 @@ func (f *NetPorts) vip(l *answers, vip node, ip netip.Addr) {
 		case a.Kind == probe.NetNeighbor && a.Neighbor == probe.NeighborAnswered && l.proxied(a):
 			open = a.MAC + " answers for the gateway, too: a router may answer for every address (proxy ARP)"
 		case a.Kind == probe.NetNeighbor && a.Neighbor == probe.NeighborAnswered:
-			found(&f.Used, text, hold(vip, a, "%s answers for %s%s; choose a free address, or take it from that machine", a.MAC, text, l.owner(a.MAC)))
+			f.Used.Add(text, hold(vip, a, "%s answers for %s%s; choose a free address, or take it from that machine", a.MAC, text, l.owner(a.MAC)))
 		case a.Kind == probe.NetNeighbor && a.Neighbor == probe.NeighborSilent:
 			free = true
 		case a.Kind == probe.NetPort && a.Stage != probe.StageNone && !l.inside[a.Vantage] && !l.ours(a):
 			elsewhere, open = &a, a.Vantage+" is in no network of the hosts: what accepts connections may be a proxy on the way"
 		case a.Kind == probe.NetPort && a.Stage != probe.StageNone:
-			found(&f.Used, text, hold(vip, a, "a server listens on %s port %d%s; choose a free address, or take it from that machine", text, a.Port, served(a)))
+			f.Used.Add(text, hold(vip, a, "a server listens on %s port %d%s; choose a free address, or take it from that machine", text, a.Port, served(a)))
 		case a.Kind == probe.NetPort && a.ErrorClass == probe.ErrRefused:
 			refused = &a
 		}
 	}
-	if len(f.Used.Value()) > 0 || free {
+	if f.Used.Any() || free {
 		return
 	}
 	if refused != nil {
-		found(&f.Maybe, text, hold(vip, *refused, "connections to %s port %d are refused: a machine has the address, or a firewall refuses them", text, refused.Port))
+		f.Maybe.Add(text, hold(vip, *refused, "connections to %s port %d are refused: a machine has the address, or a firewall refuses them", text, refused.Port))
 	}
 	if elsewhere != nil {
-		found(&f.Maybe, text, hold(vip, *elsewhere, "connections to %s port %d are accepted%s: a machine has the address, or a proxy on the way accepts all of them", text, elsewhere.Port, served(*elsewhere)))
+		f.Maybe.Add(text, hold(vip, *elsewhere, "connections to %s port %d are accepted%s: a machine has the address, or a proxy on the way accepts all of them", text, elsewhere.Port, served(*elsewhere)))
 	}
 	unproven(&f.Used, open)
 }
@@ -127,7 +131,7 @@ func served(a probe.NetAnswer) string {
 
 // balancer: a load balancer is there before the hosts are. Whether it accepts connections
 // while it has no backend differs between them.
-func (f *NetPorts) balancer(l *answers, p platform) {
+func (f *netPortsArea) balancer(l *answers, p platform) {
 	if p.single {
 		return
 	}
@@ -144,11 +148,11 @@ func (f *NetPorts) balancer(l *answers, p platform) {
 		case silent && a.ErrorClass != probe.ErrRefused && !l.inside[a.Vantage]:
 			open = outside(a, where)
 		case silent:
-			found(&f.Closed, where, hold(at, a, "%s for %s: %s; open the port, or add it to the load balancer (it may refuse connections while no host is up)", where, a.Target, why(a)))
+			f.Closed.Add(where, hold(at, a, "%s for %s: %s; open the port, or add it to the load balancer (it may refuse connections while no host is up)", where, a.Target, why(a)))
 		case a.Port != 443 && len(a.Chain) > 0 && !l.inside[a.Vantage] && !l.ours(a):
 			seen = a.Vantage + " is in no network of the hosts: what answers may be a proxy on the way"
 		case a.Port != 443 && len(a.Chain) > 0:
-			found(&f.Serving, where, hold(at, a, "a server answers at %s for %s%s: hosts would take it for this cluster; is it an older one, or does the load balancer end TLS?", where, a.Target, served(a)))
+			f.Serving.Add(where, hold(at, a, "a server answers at %s for %s%s: hosts would take it for this cluster; is it an older one, or does the load balancer end TLS?", where, a.Target, served(a)))
 		}
 	}
 	if !asked && open == "" {
@@ -158,16 +162,19 @@ func (f *NetPorts) balancer(l *answers, p platform) {
 	unproven(&f.Serving, cmp.Or(seen, open))
 }
 
-// NetAddresses is the fact plan-network-addresses.
-type NetAddresses struct {
-	Used     problems `cel:"used"`     // addresses of hosts that another machine answers at
-	Gateways problems `cel:"gateways"` // gateways that do not answer
+// netAddressesArea is the area plan-network-addresses: which addresses of hosts and gateways answer by ARP or neighbor discovery.
+type netAddressesArea struct {
+	Used     problems // addresses of hosts that another machine answers at
+	Gateways problems // gateways that do not answer
 }
 
-var netAddressesFact = facts.Define("plan-network-addresses", fault.Cluster, "which addresses of hosts and gateways answer by ARP or neighbor discovery", networkNeeds, readNetAddresses)
+var netAddressesChecks = check.Area("plan-network-addresses", networkNeeds, readNetAddresses, check.Fields[netAddressesArea]{
+	"plan-address-in-use": func(f *netAddressesArea) *problems { return &f.Used },
+	"plan-gateway-silent": func(f *netAddressesArea) *problems { return &f.Gateways },
+})
 
-func readNetAddresses(ctx context.Context, w *facts.World, _ fault.Subject) (NetAddresses, error) {
-	var f NetAddresses
+func readNetAddresses(ctx context.Context, w *facts.World) (netAddressesArea, error) {
+	var f netAddressesArea
 	l, err := readAnswers(ctx, w)
 	if err != nil {
 		return f, err
@@ -189,7 +196,6 @@ func readNetAddresses(ctx context.Context, w *facts.World, _ fault.Subject) (Net
 			}
 		}
 	}
-	facts.NoProblems(&f.Used, &f.Gateways)
 	return f, nil
 }
 
@@ -215,23 +221,23 @@ func (l *answers) neighbor(ip netip.Addr) (answered, silent *probe.NetAnswer, op
 }
 
 // host: the host itself may be up already, which its MAC address shows.
-func (f *NetAddresses) host(l *answers, h host, own address) {
+func (f *netAddressesArea) host(l *answers, h host, own address) {
 	answered, silent, open := l.neighbor(own.addr)
 	switch {
 	case answered != nil && !h.hasMAC(answered.MAC):
 		text := own.addr.String()
-		found(&f.Used, text, hold(own.node, *answered, "%s answers for %s, and it is no MAC address of %s%s; choose another address, or take it from that machine", answered.MAC, text, h.title(), strings.TrimSuffix(l.owner(answered.MAC), ": is the cluster installed already?")))
+		f.Used.Add(text, hold(own.node, *answered, "%s answers for %s, and it is no MAC address of %s%s; choose another address, or take it from that machine", answered.MAC, text, h.title(), strings.TrimSuffix(l.owner(answered.MAC), ": is the cluster installed already?")))
 	case answered == nil && silent == nil:
 		unproven(&f.Used, open)
 	}
 }
 
-func (f *NetAddresses) gateway(l *answers, n node, ip netip.Addr) {
+func (f *netAddressesArea) gateway(l *answers, n node, ip netip.Addr) {
 	answered, silent, open := l.neighbor(ip)
 	switch {
 	case answered != nil:
 	case silent != nil:
-		found(&f.Gateways, ip.String(), hold(n, *silent, "gateway %s does not answer on %s; correct the address, or the VLAN", ip, silent.Interface))
+		f.Gateways.Add(ip.String(), hold(n, *silent, "gateway %s does not answer on %s; correct the address, or the VLAN", ip, silent.Interface))
 	default:
 		unproven(&f.Gateways, open)
 	}

@@ -10,20 +10,26 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
-// NetTime is the fact plan-network-time.
-type NetTime struct {
-	AllSilent problems `cel:"allSilent"` // time servers, where not one answers
-	Silent    problems `cel:"silent"`    // time servers that do not answer while others do
-	Wrong     problems `cel:"wrong"`     // time servers that are not synchronized themselves
-	Differ    problems `cel:"differ"`    // time servers of which one is ahead of another
-	Here      problems `cel:"here"`      // machines that asked and whose clock is off
+// netTimeArea is the area plan-network-time: what the time servers of the plan answer.
+type netTimeArea struct {
+	AllSilent problems // time servers, where not one answers
+	Silent    problems // time servers that do not answer while others do
+	Wrong     problems // time servers that are not synchronized themselves
+	Differ    problems // time servers of which one is ahead of another
+	Here      problems // machines that asked and whose clock is off
 }
 
-var netTimeFact = facts.Define("plan-network-time", fault.Cluster, "what the time servers of the plan answer", networkNeeds, readNetTime)
+var netTimeChecks = check.Area("plan-network-time", networkNeeds, readNetTime, check.Fields[netTimeArea]{
+	"plan-time-servers-silent": func(f *netTimeArea) *problems { return &f.AllSilent },
+	"plan-time-server-silent":  func(f *netTimeArea) *problems { return &f.Silent },
+	"plan-time-server-wrong":   func(f *netTimeArea) *problems { return &f.Wrong },
+	"plan-time-servers-differ": func(f *netTimeArea) *problems { return &f.Differ },
+	"plan-clock-here-off":      func(f *netTimeArea) *problems { return &f.Here },
+})
 
 // The bounds of differences. etcd warns from one second on (etcd-io/etcd:
 // server/etcdserver/api/rafthttp/probing_status.go monitorProbingStatus). The certificates
@@ -33,15 +39,15 @@ const (
 	maxHere   = time.Minute
 )
 
-func readNetTime(ctx context.Context, w *facts.World, _ fault.Subject) (NetTime, error) {
-	var f NetTime
+func readNetTime(ctx context.Context, w *facts.World) (netTimeArea, error) {
+	var f netTimeArea
 	l, err := readAnswers(ctx, w)
 	if err != nil {
 		return f, err
 	}
 	list := l.nearest(probe.NetTime)
 	if len(list) == 0 {
-		return f, facts.NotApplicable("the plan names no time server")
+		return f, check.NotApplicable("the plan names no time server")
 	}
 	var silent []probe.NetAnswer
 	open, answered := "", map[string]bool{}
@@ -51,7 +57,7 @@ func readNetTime(ctx context.Context, w *facts.World, _ fault.Subject) (NetTime,
 			open = a.NotRun
 		case a.TimeError != "":
 			answered[a.Target] = true
-			found(&f.Wrong, a.Target, hold(l.timeServer(a.Target), a, "time server %s answers with a time that hosts do not take: %s (stratum %d); choose another one, or repair it", a.Target, a.TimeError, a.Stratum))
+			f.Wrong.Add(a.Target, hold(l.timeServer(a.Target), a, "time server %s answers with a time that hosts do not take: %s (stratum %d); choose another one, or repair it", a.Target, a.TimeError, a.Stratum))
 		case a.Synchronized:
 			answered[a.Target] = true
 		default:
@@ -66,7 +72,7 @@ func readNetTime(ctx context.Context, w *facts.World, _ fault.Subject) (NetTime,
 		switch {
 		case answered[a.Target]: // another machine got an answer
 		case l.inside[a.Vantage]:
-			found(to, a.Target, hold(l.timeServer(a.Target), a, "time server %s: %s; correct the name, or open UDP 123 for the hosts", a.Target, why(a)))
+			to.Add(a.Target, hold(l.timeServer(a.Target), a, "time server %s: %s; correct the name, or open UDP 123 for the hosts", a.Target, why(a)))
 		default:
 			open = outside(a, "time server "+a.Target)
 		}
@@ -86,7 +92,6 @@ func readNetTime(ctx context.Context, w *facts.World, _ fault.Subject) (NetTime,
 	if len(good) == 0 {
 		unproven(&f.Here, open)
 	}
-	facts.NoProblems(&f.AllSilent, &f.Silent, &f.Wrong, &f.Differ, &f.Here)
 	return f, nil
 }
 
@@ -102,11 +107,11 @@ func (l *answers) timeServer(name string) node {
 
 // compare holds the servers against one another, as one machine sees them, and its clock
 // against them.
-func (f *NetTime) compare(l *answers, good []probe.NetAnswer) {
+func (f *netTimeArea) compare(l *answers, good []probe.NetAnswer) {
 	for i, a := range good {
 		for _, b := range good[:i] {
 			if d := apart(a.Offset, b.Offset); a.Vantage == b.Vantage && d > maxDiffer {
-				found(&f.Differ, a.Target, hold(l.timeServer(a.Target), a, "time servers %s and %s are %s apart; find out which one is wrong", b.Target, a.Target, round(d)))
+				f.Differ.Add(a.Target, hold(l.timeServer(a.Target), a, "time servers %s and %s are %s apart; find out which one is wrong", b.Target, a.Target, round(d)))
 			}
 		}
 		alone := !slices.ContainsFunc(good, func(b probe.NetAnswer) bool { return b.Vantage == a.Vantage && apart(a.Offset, b.Offset) > maxDiffer })
@@ -115,7 +120,7 @@ func (f *NetTime) compare(l *answers, good []probe.NetAnswer) {
 			if a.Offset < 0 {
 				ahead = "ahead of"
 			}
-			found(&f.Here, a.Vantage, hold(l.timeServer(a.Target), a, "the clock of %s is %s %s time server %s; correct it before openshift-install runs here: certificates of the installation are valid from its time on", a.Vantage, round(d), ahead, a.Target))
+			f.Here.Add(a.Vantage, hold(l.timeServer(a.Target), a, "the clock of %s is %s %s time server %s; correct it before openshift-install runs here: certificates of the installation are valid from its time on", a.Vantage, round(d), ahead, a.Target))
 		}
 	}
 }
@@ -131,19 +136,24 @@ func round(d time.Duration) string {
 	return d.Round(100 * time.Millisecond).String()
 }
 
-// NetRegistries is the fact plan-network-registries.
-type NetRegistries struct {
-	Unreachable problems `cel:"unreachable"` // registries that cannot be connected to
-	Untrusted   problems `cel:"untrusted"`   // registries whose certificate hosts will not trust
+// netRegistriesArea is the area plan-network-registries: what the registries of the plan answer, and their certificates.
+type netRegistriesArea struct {
+	Unreachable problems // registries that cannot be connected to
+	Untrusted   problems // registries whose certificate hosts will not trust
 	// UntrustedHere is the same, seen from where a proxy may be on the way.
-	UntrustedHere problems `cel:"untrustedHere"`
-	Odd           problems `cel:"odd"` // what answers and is no registry
+	UntrustedHere problems
+	Odd           problems // what answers and is no registry
 }
 
-var netRegistriesFact = facts.Define("plan-network-registries", fault.Cluster, "what the registries of the plan answer, and their certificates", networkNeeds, readNetRegistries)
+var netRegistriesChecks = check.Area("plan-network-registries", networkNeeds, readNetRegistries, check.Fields[netRegistriesArea]{
+	"plan-registry-unreachable":    func(f *netRegistriesArea) *problems { return &f.Unreachable },
+	"plan-registry-untrusted":      func(f *netRegistriesArea) *problems { return &f.Untrusted },
+	"plan-registry-untrusted-here": func(f *netRegistriesArea) *problems { return &f.UntrustedHere },
+	"plan-registry-odd":            func(f *netRegistriesArea) *problems { return &f.Odd },
+})
 
-func readNetRegistries(ctx context.Context, w *facts.World, _ fault.Subject) (NetRegistries, error) {
-	var f NetRegistries
+func readNetRegistries(ctx context.Context, w *facts.World) (netRegistriesArea, error) {
+	var f netRegistriesArea
 	l, err := readAnswers(ctx, w)
 	if err != nil {
 		return f, err
@@ -157,22 +167,21 @@ func readNetRegistries(ctx context.Context, w *facts.World, _ fault.Subject) (Ne
 		case a.Stage == probe.StageNone && !l.inside[a.Vantage]:
 			open = outside(a, "registry "+a.Target)
 		case a.Stage == probe.StageNone:
-			found(&f.Unreachable, a.Target, hold(at, a, "registry %s%s: %s; correct the name, or open the port for the hosts", a.Target, through(a), why(a)))
+			f.Unreachable.Add(a.Target, hold(at, a, "registry %s%s: %s; correct the name, or open the port for the hosts", a.Target, through(a), why(a)))
 		case a.Trust != "" && a.Trust != probe.TrustVerified:
 			to := &f.Untrusted
 			if !l.inside[a.Vantage] {
 				to, seen = &f.UntrustedHere, a.Vantage+" is in no network of the hosts: a proxy on the way may show another certificate"
 			}
-			found(to, a.Target, hold(at, a, "the certificate of %s is not verified by %s: %s; %s", a.Target, a.VerifiedBy, a.TrustError, toTrust(a)))
+			to.Add(a.Target, hold(at, a, "the certificate of %s is not verified by %s: %s; %s", a.Target, a.VerifiedBy, a.TrustError, toTrust(a)))
 		case a.Status != 200 && a.Status != 401:
-			found(&f.Odd, a.Target, hold(at, a, "%s; a registry answers with 200 or 401", oddAnswer(a)))
+			f.Odd.Add(a.Target, hold(at, a, "%s; a registry answers with 200 or 401", oddAnswer(a)))
 		}
 	}
 	unproven(&f.Unreachable, open)
 	unproven(&f.Untrusted, cmp.Or(seen, open))
 	unproven(&f.UntrustedHere, open)
 	unproven(&f.Odd, open)
-	facts.NoProblems(&f.Unreachable, &f.Untrusted, &f.UntrustedHere, &f.Odd)
 	return f, nil
 }
 

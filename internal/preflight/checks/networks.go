@@ -8,22 +8,31 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
-// Networks is the fact plan-networks.
-type Networks struct {
-	Invalid  problems `cel:"invalid"`  // networks that are none
-	Overlap  problems `cel:"overlap"`  // pairs of networks that overlap
-	Internal problems `cel:"internal"` // networks that overlap with what OVN-Kubernetes uses itself
-	Bridges  problems `cel:"bridges"`  // networks that overlap with those of podman and docker on the bootstrap host
-	Small    problems `cel:"small"`    // cluster networks with room for fewer hosts than there will be
-	Pods     problems `cel:"pods"`     // cluster networks with room for fewer pods on a host than the kubelet allows
-	Families problems `cel:"families"` // address families that do not fit
-	Captured problems `cel:"captured"` // addresses outside the cluster that are in its cluster or service networks
+// networkArea is the area plan-networks: machine, cluster and service networks of the plan.
+type networkArea struct {
+	Invalid  problems // networks that are none
+	Overlap  problems // pairs of networks that overlap
+	Internal problems // networks that overlap with what OVN-Kubernetes uses itself
+	Bridges  problems // networks that overlap with those of podman and docker on the bootstrap host
+	Small    problems // cluster networks with room for fewer hosts than there will be
+	Pods     problems // cluster networks with room for fewer pods on a host than the kubelet allows
+	Families problems // address families that do not fit
+	Captured problems // addresses outside the cluster that are in its cluster or service networks
 }
 
-var networkFact = facts.Define("plan-networks", fault.Cluster, "machine, cluster and service networks of the plan", needs, readNetworks)
+var networkChecks = check.Area("plan-networks", needs, readNetworks, check.Fields[networkArea]{
+	"plan-network-invalid":            func(f *networkArea) *problems { return &f.Invalid },
+	"plan-networks-overlap":           func(f *networkArea) *problems { return &f.Overlap },
+	"plan-network-of-ovn":             func(f *networkArea) *problems { return &f.Internal },
+	"plan-network-of-containers":      func(f *networkArea) *problems { return &f.Bridges },
+	"plan-network-too-small":          func(f *networkArea) *problems { return &f.Small },
+	"plan-network-few-pods":           func(f *networkArea) *problems { return &f.Pods },
+	"plan-network-families":           func(f *networkArea) *problems { return &f.Families },
+	"plan-address-in-cluster-network": func(f *networkArea) *problems { return &f.Captured },
+})
 
 // network is a network of the plan, or a default.
 type network struct {
@@ -142,8 +151,8 @@ func hostPrefix(n node) int64 {
 	return 23
 }
 
-func readNetworks(ctx context.Context, w *facts.World, _ fault.Subject) (Networks, error) {
-	var f Networks
+func readNetworks(ctx context.Context, w *facts.World) (networkArea, error) {
+	var f networkArea
 	p, err := installConfig(ctx, w)
 	if err != nil {
 		return f, err
@@ -161,7 +170,6 @@ func readNetworks(ctx context.Context, w *facts.World, _ fault.Subject) (Network
 	f.capacity(p, list)
 	f.families(p, list)
 	f.captured(p, list)
-	facts.NoProblems(&f.Invalid, &f.Overlap, &f.Internal, &f.Bridges, &f.Small, &f.Pods, &f.Families, &f.Captured)
 	return f, nil
 }
 
@@ -182,7 +190,7 @@ var bridges = []struct{ name, cidr string }{
 	{"docker", "172.17.0.0/16"},
 }
 
-func (f *Networks) internal(p plans, list []network) {
+func (f *networkArea) internal(p plans, list []network) {
 	own := p.install.get("networking", "ovnKubernetesConfig", "ipv4", "internalJoinSubnet")
 	minor, known := minorOf(p.release)
 	used := ovn
@@ -217,7 +225,7 @@ func (f *Networks) internal(p plans, list []network) {
 
 // join: validateOVNKubernetesConfig, validateOVNIPv4InternalJoinSubnet. Each node takes one
 // address of the join network.
-func (f *Networks) join(p plans, list []network) {
+func (f *networkArea) join(p plans, list []network) {
 	n := p.install.get("networking", "ovnKubernetesConfig", "ipv4", "internalJoinSubnet")
 	if !n.there() {
 		return
@@ -246,7 +254,7 @@ func (f *Networks) join(p plans, list []network) {
 // templates/master/01-master-kubelet/_base/files/kubelet.yaml).
 const maxPods = 250
 
-func (f *Networks) capacity(p plans, list []network) {
+func (f *networkArea) capacity(p plans, list []network) {
 	hosts := int64(len(p.hosts()))
 	masters, ok := p.install.get("controlPlane", "replicas").number()
 	if !ok {
@@ -287,7 +295,7 @@ func (f *Networks) capacity(p plans, list []network) {
 }
 
 // families: validateNetworkingIPVersion.
-func (f *Networks) families(p plans, list []network) {
+func (f *networkArea) families(p plans, list []network) {
 	type have struct{ v4, v6, sixFirst bool }
 	kinds := map[string]*have{}
 	count := map[string]int{}
@@ -336,7 +344,7 @@ func (f *Networks) families(p plans, list []network) {
 // captured: on a host that has joined, routes lead the cluster and service networks into
 // OVN-Kubernetes (ovn-org/ovn-kubernetes: go-controller/pkg/node newManagementPortIPFamilyConfig,
 // configureSvcRouteViaInterface). What else has an address in them cannot be reached any more.
-func (f *Networks) captured(p plans, list []network) {
+func (f *networkArea) captured(p plans, list []network) {
 	for _, u := range p.uses() {
 		if u.host || slices.ContainsFunc(list, func(n network) bool { return n.kind == "machineNetwork" && n.prefix.Contains(u.addr) }) {
 			continue

@@ -11,7 +11,7 @@ import (
 // else it is run for the image of the host (openshift/image-customization-controller:
 // pkg/ignition/builder.go ProcessNetworkState). nmstate/nmstate: rust/src/lib/ip.rs InterfaceIpAddr
 // and InterfaceIpv4.sanitize, dns.rs DnsClientState.sanitize, route.rs RouteEntry.sanitize; v2.2.
-func (f *Addresses) refused(h host) {
+func (f *addressArea) refused(h host) {
 	for _, i := range h.links() {
 		if gone(i) {
 			continue
@@ -34,7 +34,7 @@ func (f *Addresses) refused(h host) {
 	f.misspelled(h)
 }
 
-func (f *Addresses) refusedAddress(h host, a node, family string, bits int) {
+func (f *addressArea) refusedAddress(h host, a node, family string, bits int) {
 	n, length := a.get("ip"), a.get("prefix-length")
 	if !n.there() {
 		if _, block := a.v.(map[string]any); block {
@@ -65,7 +65,7 @@ func (f *Addresses) refusedAddress(h host, a node, family string, bits int) {
 // disabled: nmstate drops the addresses of a block with enabled: false (InterfaceIpv4.sanitize),
 // which is what it takes where enabled is not written (From<InterfaceIp>), and those of an
 // interface that is not up.
-func (f *Addresses) disabled(h host) {
+func (f *addressArea) disabled(h host) {
 	for _, i := range h.links() {
 		state := strings.ToLower(i.get("state").text())
 		for _, family := range []string{"ipv4", "ipv6"} {
@@ -86,7 +86,7 @@ func (f *Addresses) disabled(h host) {
 }
 
 // unusable: static addresses that a host cannot have.
-func (f *Addresses) unusable(p plans, list []host) {
+func (f *addressArea) unusable(p plans, list []host) {
 	bmcs := map[netip.Addr]string{}
 	for _, h := range list {
 		if a, err := netip.ParseAddr(hostOnly(h.bmc.get("address").text())); err == nil {

@@ -32,7 +32,7 @@ var nmstateFields = map[string][]string{
 
 // misspelled: nmstate refuses a field that it does not know. A later release can have more of
 // them, so a mistake is only one that looks like a known field, or is one of another block.
-func (f *Addresses) misspelled(h host) {
+func (f *addressArea) misspelled(h host) {
 	check := func(n node, block string) { f.fieldsOf(h, n, block) }
 	f.forms(h)
 	check(h.config, "networkConfig")
@@ -64,7 +64,7 @@ func (f *Addresses) misspelled(h host) {
 	}
 }
 
-func (f *Addresses) fieldsOf(h host, n node, block string) {
+func (f *addressArea) fieldsOf(h host, n node, block string) {
 	m, _ := n.v.(map[string]any)
 	for _, key := range sorted(m) {
 		if slices.Contains(nmstateFields[block], key) {
@@ -85,7 +85,7 @@ func (f *Addresses) fieldsOf(h host, n node, block string) {
 }
 
 // forms: what has to be a list or a block.
-func (f *Addresses) forms(h host) {
+func (f *addressArea) forms(h host) {
 	for _, key := range []string{"routes", "dns-resolver"} {
 		if n := h.config.get(key); n.there() {
 			if _, ok := n.v.(map[string]any); !ok {
@@ -105,7 +105,7 @@ func (f *Addresses) forms(h host) {
 }
 
 // switches are the fields of ipv4 and ipv6 that are on or off.
-func (f *Addresses) switches(h host, ip node) {
+func (f *addressArea) switches(h host, ip node) {
 	for _, key := range []string{"enabled", "dhcp", "autoconf", "auto-dns", "auto-gateway", "auto-routes"} {
 		if n := ip.get(key); n.there() && !on(n) && !slices.Contains([]string{"false", "no", "off", "n", "0"}, strings.ToLower(n.text())) {
 			add(&f.Refused, n, h.title(), "%s has to be true or false, and not %q", key, n.text())
@@ -114,7 +114,7 @@ func (f *Addresses) switches(h host, ip node) {
 }
 
 // portForms: ports of a bond are names, those of a bridge blocks.
-func (f *Addresses) portForms(h host, i node) {
+func (f *addressArea) portForms(h host, i node) {
 	for _, n := range i.get("link-aggregation").first("port", "ports").items() {
 		if _, block := n.v.(map[string]any); block {
 			add(&f.Refused, n, h.title(), "a port of a bond is a name, and not a block; write - %s", nameOf(n))

@@ -104,7 +104,7 @@ func nameOf(port node) string {
 	return port.text()
 }
 
-func (f *Addresses) refusedLinks(h host) {
+func (f *addressArea) refusedLinks(h host) {
 	for _, i := range h.links() {
 		name, state, kind := i.get("name").text(), i.get("state"), i.get("type")
 		if name == "" {
@@ -144,7 +144,7 @@ func (f *Addresses) refusedLinks(h host) {
 	f.refusedPorts(h)
 }
 
-func (f *Addresses) refusedVLAN(h host, i node) {
+func (f *addressArea) refusedVLAN(h host, i node) {
 	block, name := i.get("vlan"), i.get("name").text()
 	if !block.there() {
 		add(&f.Refused, i.get("name"), h.title(), "the VLAN %s has no block vlan; add it with base-iface and id", name)
@@ -161,7 +161,7 @@ func (f *Addresses) refusedVLAN(h host, i node) {
 	}
 }
 
-func (f *Addresses) refusedMTU(h host, i node) {
+func (f *addressArea) refusedMTU(h host, i node) {
 	n := i.get("mtu")
 	mtu, ok := whole(n)
 	switch {
@@ -175,7 +175,7 @@ func (f *Addresses) refusedMTU(h host, i node) {
 
 // refusedPorts: a port is one of one bond or bridge, and has no addresses. Those of a VRF and
 // the interfaces of an OVS bridge have some.
-func (f *Addresses) refusedPorts(h host) {
+func (f *addressArea) refusedPorts(h host) {
 	of := map[string]string{}
 	for _, i := range h.links() {
 		if s := i.get("state").text(); s != "" && s != "up" {

@@ -11,7 +11,7 @@ var nowhere = netip.MustParsePrefix("0.0.0.0/8")
 
 // refusedRoutes: rust/src/lib/route.rs Routes.validate, RouteEntry.sanitize and
 // MergedRoutes.new; releases 2.2.9 to 2.2.38.
-func (f *Addresses) refusedRoutes(h host) {
+func (f *addressArea) refusedRoutes(h host) {
 	for _, r := range h.routes() {
 		if n := r.get("state"); n.there() {
 			add(&f.Refused, n, h.title(), "%q is no state of a route; remove it, or write absent", n.text())
@@ -43,7 +43,7 @@ func (f *Addresses) refusedRoutes(h host) {
 }
 
 // refusedHop: a route leads over an interface that has addresses of its family.
-func (f *Addresses) refusedHop(h host, r node) {
+func (f *addressArea) refusedHop(h host, r node) {
 	n, dest := r.get("next-hop-interface"), r.get("destination").text()
 	if r.get("route-type").there() { // it leads nowhere
 		return
@@ -84,7 +84,7 @@ func mainTable(r node) bool {
 // refusedServers: without a running host nmstate stores name servers at an interface that has
 // addresses of their family, or asks for them, and those of the two families one after the other
 // (rust/src/lib/dns.rs is_iface_valid_for_dns, nm/dns.rs store_dns_config_to_iface).
-func (f *Addresses) refusedServers(h host) {
+func (f *addressArea) refusedServers(h host) {
 	list := h.config.get("dns-resolver", "config", "server").items()
 	families := map[string]bool{}
 	changes, last := 0, ""

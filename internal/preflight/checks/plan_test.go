@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Faults of plans are proved by the overlays of catalog/plan. Here is what many of them use.
+// The checks are proved by the cases of internal/preflight. Here is what many of them use.
 
 func TestEndpoint(t *testing.T) {
 	same := []string{"redfish://10.1.1.2/redfish/v1/Systems/1", "REDFISH://10.1.1.2:443/redfish/v1/Systems/1/", "redfish+https://10.1.1.2/redfish/v1/Systems/1"}
@@ -147,10 +147,10 @@ func TestWrongForm(t *testing.T) {
 // TestReplicas: of a number in quotes is said only that it has quotes.
 func TestReplicas(t *testing.T) {
 	for value, want := range map[any][]string{"3": nil, int64(3): nil, int64(0): {"controlPlane.replicas"}, int64(-1): {"controlPlane.replicas"}} {
-		var f File
+		var f fileArea
 		control := map[string]any{"replicas": value}
 		f.pools(plans{install: node{&document{}, "", map[string]any{"controlPlane": control}}})
-		if got := f.Unsupported.Value(); !slices.Equal(got, want) {
+		if got := f.Unsupported.Names(); !slices.Equal(got, want) {
 			t.Errorf("%#v: %v, want %v", value, got, want)
 		}
 	}
@@ -160,13 +160,13 @@ func TestReplicas(t *testing.T) {
 func TestGrammar(t *testing.T) {
 	p := plans{install: node{&document{}, "", map[string]any{"controlPlane": map[string]any{"replicas": int64(1)},
 		"compute": []any{map[string]any{"name": "worker", "replicas": int64(1)}}}}}
-	var f Hosts
+	var f hostArea
 	list := []host{{}}
 	f.count(p, list)
 	f.roles(p.install, list, map[string]int64{"master": 1, "worker": 1})
 	p.agent = p.install
 	f.count(p, list)
-	for _, item := range slices.Concat(f.Count.Proof(), f.Fewer.Proof()) {
+	for _, item := range slices.Concat(f.Count.Evidence(), f.Fewer.Evidence()) {
 		if one := regexp.MustCompile(`\b1 (hosts|masters|workers|were|are)\b`).FindString(item.Excerpt); one != "" {
 			t.Errorf("%q says %q", item.Excerpt, one)
 		}

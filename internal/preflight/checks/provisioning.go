@@ -10,20 +10,23 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
-// Provisioning is the fact plan-provisioning.
-type Provisioning struct {
-	Network problems `cel:"network"` // settings of the provisioning network that are refused
-	Images  problems `cel:"images"`  // image URLs that are refused
+// provisioningArea is the area plan-provisioning: provisioning network and images of platform baremetal.
+type provisioningArea struct {
+	Network problems // settings of the provisioning network that are refused
+	Images  problems // image URLs that are refused
 }
 
-var provisioningFact = facts.Define("plan-provisioning", fault.Cluster, "provisioning network and images of platform baremetal", needs, readProvisioning)
+var provisioningChecks = check.Area("plan-provisioning", needs, readProvisioning, check.Fields[provisioningArea]{
+	"plan-provisioning-network-refused": func(f *provisioningArea) *problems { return &f.Network },
+	"plan-image-url-refused":            func(f *provisioningArea) *problems { return &f.Images },
+})
 
 // readProvisioning: pkg/types/baremetal/validation/platform.go ValidateProvisioning.
-func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Provisioning, error) {
-	var f Provisioning
+func readProvisioning(ctx context.Context, w *facts.World) (provisioningArea, error) {
+	var f provisioningArea
 	p, err := installConfig(ctx, w)
 	if err != nil {
 		return f, err
@@ -31,9 +34,9 @@ func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Pro
 	metal := p.install.get("platform", "baremetal")
 	switch {
 	case !metal.there():
-		return f, facts.NotApplicable("the platform is not baremetal")
+		return f, check.NotApplicable("the platform is not baremetal")
 	case p.agentBased():
-		return f, facts.NotApplicable("an agent-based installation has no provisioning network")
+		return f, check.NotApplicable("an agent-based installation has no provisioning network")
 	}
 	f.images(metal)
 	f.external(metal)
@@ -42,11 +45,10 @@ func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Pro
 	} else {
 		f.disabled(p, metal)
 	}
-	facts.NoProblems(&f.Network, &f.Images)
 	return f, nil
 }
 
-func (f *Provisioning) network(p plans, metal node) {
+func (f *provisioningArea) network(p plans, metal node) {
 	cidr := metal.get("provisioningNetworkCIDR")
 	prefix, ok := cidr.prefix()
 	if cidr.text() == "" { // pkg/types/baremetal/defaults/platform.go
@@ -122,7 +124,7 @@ func provisioningIPs(metal node) map[string]node {
 }
 
 // disabled: without a provisioning network the services are in a machine network.
-func (f *Provisioning) disabled(p plans, metal node) {
+func (f *provisioningArea) disabled(p plans, metal node) {
 	machine := machineNetworks(p)
 	services := provisioningIPs(metal)
 	for _, key := range sortedNodes(services) {
@@ -139,7 +141,7 @@ func (f *Provisioning) disabled(p plans, metal node) {
 }
 
 // bridges: the MAC addresses of the bridges of the bootstrap host.
-func (f *Provisioning) bridges(metal node) {
+func (f *provisioningArea) bridges(metal node) {
 	a, b := metal.get("provisioningMACAddress"), metal.get("externalMACAddress")
 	if a.text() != "" && strings.EqualFold(a.text(), b.text()) {
 		add(&f.Network, a, a.text(), "provisioningMACAddress and externalMACAddress are equal; write two")
@@ -147,7 +149,7 @@ func (f *Provisioning) bridges(metal node) {
 }
 
 // external checks what does not depend on the provisioning network.
-func (f *Provisioning) external(metal node) {
+func (f *provisioningArea) external(metal node) {
 	for _, key := range []string{"provisioningMACAddress", "externalMACAddress"} {
 		n := metal.get(key)
 		if n.text() == "" {
@@ -173,7 +175,7 @@ func (f *Provisioning) external(metal node) {
 	}
 }
 
-func (f *Provisioning) images(metal node) {
+func (f *provisioningArea) images(metal node) {
 	for _, key := range []string{"bootstrapOSImage", "clusterOSImage"} {
 		n := metal.get(key)
 		if n.text() == "" {

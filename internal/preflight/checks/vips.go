@@ -7,21 +7,29 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
-// VIPs is the fact plan-vips.
-type VIPs struct {
-	Missing  problems `cel:"missing"`  // VIPs that have to be there
-	Invalid  problems `cel:"invalid"`  // what is no address, and too many of them
-	Outside  problems `cel:"outside"`  // VIPs in none of the machine networks
-	External problems `cel:"external"` // the same with a load balancer of the user: the installer accepts it
-	Equal    problems `cel:"equal"`    // API VIPs that are ingress VIPs, too
-	Taken    problems `cel:"taken"`    // VIPs that the plan gives to something else
-	Family   problems `cel:"family"`   // VIPs of the wrong address family
+// vipArea is the area plan-vips: virtual addresses of the API and of ingress in the plan.
+type vipArea struct {
+	Missing  problems // VIPs that have to be there
+	Invalid  problems // what is no address, and too many of them
+	Outside  problems // VIPs in none of the machine networks
+	External problems // the same with a load balancer of the user: the installer accepts it
+	Equal    problems // API VIPs that are ingress VIPs, too
+	Taken    problems // VIPs that the plan gives to something else
+	Family   problems // VIPs of the wrong address family
 }
 
-var vipFact = facts.Define("plan-vips", fault.Cluster, "virtual addresses of the API and of ingress in the plan", needs, readVIPs)
+var vipChecks = check.Area("plan-vips", needs, readVIPs, check.Fields[vipArea]{
+	"plan-vip-missing":          func(f *vipArea) *problems { return &f.Missing },
+	"plan-vip-invalid":          func(f *vipArea) *problems { return &f.Invalid },
+	"plan-vip-outside":          func(f *vipArea) *problems { return &f.Outside },
+	"plan-vip-outside-accepted": func(f *vipArea) *problems { return &f.External },
+	"plan-vip-shared":           func(f *vipArea) *problems { return &f.Equal },
+	"plan-vip-taken":            func(f *vipArea) *problems { return &f.Taken },
+	"plan-vip-family":           func(f *vipArea) *problems { return &f.Family },
+})
 
 // vipsOf returns the VIPs of a platform under their new or old names: those of the old ones
 // are used where the new list is empty (pkg/types/conversion/installconfig.go).
@@ -35,15 +43,15 @@ func vipsOf(platform node, list, old string) []node {
 	return nil
 }
 
-func readVIPs(ctx context.Context, w *facts.World, _ fault.Subject) (VIPs, error) {
-	var f VIPs
+func readVIPs(ctx context.Context, w *facts.World) (vipArea, error) {
+	var f vipArea
 	p, err := installConfig(ctx, w)
 	if err != nil {
 		return f, err
 	}
 	name := platformOf(p.install)
 	if !slices.Contains([]string{"baremetal", "vsphere", "nutanix", "openstack"}, name) {
-		return f, facts.NotApplicable("platform %q has no VIPs", name)
+		return f, check.NotApplicable("platform %q has no VIPs", name)
 	}
 	platform := p.install.get("platform", name)
 	api, ingress := vipsOf(platform, "apiVIPs", "apiVIP"), vipsOf(platform, "ingressVIPs", "ingressVIP")
@@ -85,14 +93,13 @@ func readVIPs(ctx context.Context, w *facts.World, _ fault.Subject) (VIPs, error
 	f.equal(api, ingress, user)
 	f.family(p, api)
 	f.family(p, ingress)
-	facts.NoProblems(&f.Missing, &f.Invalid, &f.Outside, &f.External, &f.Equal, &f.Taken, &f.Family)
 	return f, nil
 }
 
 // present: validateAPIAndIngressVIPs. On platform baremetal the installer asks DNS for
 // api and *.apps where no VIP is written (pkg/types/baremetal/defaults/platform.go), but not
 // for an agent-based installation.
-func (f *VIPs) present(p plans, platform node, name string, api, ingress []node) {
+func (f *vipArea) present(p plans, platform node, name string, api, ingress []node) {
 	for _, v := range []struct {
 		list  []node
 		field string
@@ -117,7 +124,7 @@ func (f *VIPs) present(p plans, platform node, name string, api, ingress []node)
 	}
 }
 
-func (f *VIPs) equal(api, ingress []node, user bool) {
+func (f *vipArea) equal(api, ingress []node, user bool) {
 	if user {
 		return
 	}
@@ -132,7 +139,7 @@ func (f *VIPs) equal(api, ingress []node, user bool) {
 	}
 }
 
-func (f *VIPs) family(p plans, list []node) {
+func (f *vipArea) family(p plans, list []node) {
 	var six []bool
 	for _, n := range list {
 		if a, ok := n.addr(); ok {

@@ -5,7 +5,7 @@ import "slices"
 // vcenters: what the installer checks of vCenters before it talks to one
 // (pkg/types/vsphere/validation/platform.go validateFailureDomains; of an agent-based
 // installation pkg/asset/agent/installconfig.go validateVSpherePlatform).
-func (f *File) vcenters(p plans) {
+func (f *fileArea) vcenters(p plans) {
 	v := p.install.get("platform", "vsphere")
 	list := v.get("vcenters").items()
 	var servers []string

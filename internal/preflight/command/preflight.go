@@ -12,12 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
-	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/preflight"
 	"github.com/rollcall-project/rollcall/internal/preflight/bmc"
-	"github.com/rollcall-project/rollcall/internal/preflight/checks"
-	"github.com/rollcall-project/rollcall/internal/preflight/hardware"
 	"github.com/rollcall-project/rollcall/internal/preflight/plan"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
@@ -124,24 +122,20 @@ func (a *app) preflight(ctx context.Context, format string, o preflightFlags) (e
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	return a.Answer(ctx, r, format, cmdutil.Question{Call: a.preflightCall(o), Diagnose: func(ctx context.Context) (*diagnosis.Diagnosis, error) {
-		return diagnosePlan(ctx, r)
+	return a.Answer(ctx, r, format, cmdutil.Question{Call: a.preflightCall(o), Undecided: preflight.Undecided, Diagnose: func(ctx context.Context) (*diagnosis.Diagnosis, error) {
+		return checkPlan(ctx, r)
 	}})
 }
 
-// diagnosePlan is the diagnosis of a plan: no cluster is described, and no host has a stage.
-func diagnosePlan(ctx context.Context, r *session.Run) (*diagnosis.Diagnosis, error) {
-	d, err := r.DiagnoseWith(ctx, func(o *diagnose.Options) {
-		o.Plan, o.Cluster, o.Roll = true, checks.Describer{}, checks.Describer{}
-	})
-	if err != nil {
-		return nil, err
+// checkPlan runs the checks of preflight over a plan that is open.
+func checkPlan(ctx context.Context, r *session.Run) (*diagnosis.Diagnosis, error) {
+	ses := r.Session
+	defer ses.Progress("reading %s %s ...", r.Source.Kind, r.Source.Name)()
+	o := preflight.Options{Catalog: r.Catalog, Reader: r.Reader, Now: r.Now, Clock: ses.Clock, Only: ses.Only, Skip: ses.Skip}
+	if r.Accept != nil {
+		o.Accept = r.Accept
 	}
-	if d.Machines, err = hardware.Compare(ctx, r.World(d.Now)); err != nil {
-		return nil, err
-	}
-	d.Paths, err = checks.Paths(ctx, r.World(d.Now))
-	return d, err
+	return preflight.Run(ctx, o)
 }
 
 // preflightSource opens the plan, and what is asked besides it.

@@ -8,39 +8,55 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/preflight/bmc"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
-// Access is the fact redfish-access.
-type Access struct {
-	Unreachable facts.Problems `cel:"unreachable"` // BMCs to which there is no connection
-	Untrusted   facts.Problems `cel:"untrusted"`   // whose certificate no known authority has signed
-	WrongName   facts.Problems `cel:"wrongName"`   // whose certificate is for another name
-	Expired     facts.Problems `cel:"expired"`     // whose certificate is not valid now
-	Expiring    facts.Problems `cel:"expiring"`    // whose certificate expires in less than 30 days
-	Unverified  facts.Problems `cel:"unverified"`  // whose certificate does not verify, which the plan does not want
-	Refused     facts.Problems `cel:"refused"`     // that refused the credential
-	Forbidden   facts.Problems `cel:"forbidden"`   // whose account may not read the system
-	Rights      facts.Problems `cel:"rights"`      // whose account may not do what metal3 does
-	NoService   facts.Problems `cel:"noService"`   // that are no usable Redfish service
-	Busy        facts.Problems `cel:"busy"`        // that connect and do not answer
-	NoSystem    facts.Problems `cel:"noSystem"`    // whose address leads to no system
-	Same        facts.Problems `cel:"same"`        // that are the BMC of a machine that another host names, too
-	ClockWrong  facts.Problems `cel:"clockWrong"`  // whose clock is more than an hour off
-	ClockOff    facts.Problems `cel:"clockOff"`    // whose clock is more than a minute off
+// accessArea is the area redfish-access: whether the BMCs of the hosts can be asked over Redfish: connection, certificate, credential, rights, clock.
+type accessArea struct {
+	Unreachable check.Problems // BMCs to which there is no connection
+	Untrusted   check.Problems // whose certificate no known authority has signed
+	WrongName   check.Problems // whose certificate is for another name
+	Expired     check.Problems // whose certificate is not valid now
+	Expiring    check.Problems // whose certificate expires in less than 30 days
+	Unverified  check.Problems // whose certificate does not verify, which the plan does not want
+	Refused     check.Problems // that refused the credential
+	Forbidden   check.Problems // whose account may not read the system
+	Rights      check.Problems // whose account may not do what metal3 does
+	NoService   check.Problems // that are no usable Redfish service
+	Busy        check.Problems // that connect and do not answer
+	NoSystem    check.Problems // whose address leads to no system
+	Same        check.Problems // that are the BMC of a machine that another host names, too
+	ClockWrong  check.Problems // whose clock is more than an hour off
+	ClockOff    check.Problems // whose clock is more than a minute off
 }
 
-var accessFact = facts.Define("redfish-access", fault.Cluster, "whether the BMCs of the hosts can be asked over Redfish: connection, certificate, credential, rights, clock", needs, readAccess)
+var accessChecks = check.Area("redfish-access", needs, readAccess, check.Fields[accessArea]{
+	"redfish-unreachable":              func(f *accessArea) *check.Problems { return &f.Unreachable },
+	"redfish-certificate-untrusted":    func(f *accessArea) *check.Problems { return &f.Untrusted },
+	"redfish-certificate-name":         func(f *accessArea) *check.Problems { return &f.WrongName },
+	"redfish-certificate-expired":      func(f *accessArea) *check.Problems { return &f.Expired },
+	"redfish-certificate-expiring":     func(f *accessArea) *check.Problems { return &f.Expiring },
+	"redfish-certificate-not-verified": func(f *accessArea) *check.Problems { return &f.Unverified },
+	"redfish-credentials-refused":      func(f *accessArea) *check.Problems { return &f.Refused },
+	"redfish-read-forbidden":           func(f *accessArea) *check.Problems { return &f.Forbidden },
+	"redfish-rights-missing":           func(f *accessArea) *check.Problems { return &f.Rights },
+	"redfish-service-unusable":         func(f *accessArea) *check.Problems { return &f.NoService },
+	"redfish-not-answering":            func(f *accessArea) *check.Problems { return &f.Busy },
+	"redfish-system-missing":           func(f *accessArea) *check.Problems { return &f.NoSystem },
+	"redfish-same-machine":             func(f *accessArea) *check.Problems { return &f.Same },
+	"bmc-clock-wrong":                  func(f *accessArea) *check.Problems { return &f.ClockWrong },
+	"bmc-clock-off":                    func(f *accessArea) *check.Problems { return &f.ClockOff },
+})
 
-func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, error) {
-	var f Access
+func readAccess(ctx context.Context, w *facts.World) (accessArea, error) {
+	var f accessArea
 	list, err := hosts(ctx, w)
 	if err != nil {
 		return f, err
 	}
-	check(&f.Unreachable, list, func(h host) result {
+	eachHost(&f.Unreachable, list, func(h host) result {
 		switch h.Failure {
 		case bmc.NotRedfish:
 			return h.notShown()
@@ -54,11 +70,9 @@ func readAccess(ctx context.Context, w *facts.World, _ fault.Subject) (Access, e
 	f.certificates(w, list)
 	f.login(list)
 	f.service(list)
-	check(&f.Same, list, sameMachine(list))
-	check(&f.ClockWrong, list, shown(func(h host) result { return h.clock(time.Hour, 1<<62) }, bmc.PartManager))
-	check(&f.ClockOff, list, shown(func(h host) result { return h.clock(time.Minute, time.Hour) }, bmc.PartManager))
-	facts.NoProblems(&f.Unreachable, &f.Untrusted, &f.WrongName, &f.Expired, &f.Expiring, &f.Unverified, &f.Refused, &f.Forbidden, &f.Rights,
-		&f.NoService, &f.Busy, &f.NoSystem, &f.Same, &f.ClockWrong, &f.ClockOff)
+	eachHost(&f.Same, list, sameMachine(list))
+	eachHost(&f.ClockWrong, list, shown(func(h host) result { return h.clock(time.Hour, 1<<62) }, bmc.PartManager))
+	eachHost(&f.ClockOff, list, shown(func(h host) result { return h.clock(time.Minute, time.Hour) }, bmc.PartManager))
 	return f, nil
 }
 
@@ -67,7 +81,7 @@ const expiring = 30 * 24 * time.Hour
 
 // certificates judges what was served. Where the plan switches verification off it is a
 // warning: metal3 continues, and so does this.
-func (f *Access) certificates(w *facts.World, list []host) {
+func (f *accessArea) certificates(w *facts.World, list []host) {
 	judged := func(test func(host) result) func(host) result {
 		return func(h host) result {
 			if h.Trust == "" {
@@ -89,16 +103,16 @@ func (f *Access) certificates(w *facts.World, list []host) {
 			return fine
 		})
 	}
-	check(&f.Untrusted, list, of(probe.TrustUnknownCA, probe.TrustOther))
-	check(&f.WrongName, list, of(probe.TrustWrongName))
-	check(&f.Expired, list, of(probe.TrustExpired, probe.TrustNotYetValid))
-	check(&f.Unverified, list, judged(func(h host) result {
+	eachHost(&f.Untrusted, list, of(probe.TrustUnknownCA, probe.TrustOther))
+	eachHost(&f.WrongName, list, of(probe.TrustWrongName))
+	eachHost(&f.Expired, list, of(probe.TrustExpired, probe.TrustNotYetValid))
+	eachHost(&f.Unverified, list, judged(func(h host) result {
 		if h.Off && h.Trust != probe.TrustVerified {
 			return wrong("the credential is sent to %s though its certificate does not verify (%s): %s says disableCertificateVerification", h.Endpoint, h.TrustError, h.writtenIn())
 		}
 		return fine
 	}))
-	check(&f.Expiring, list, judged(func(h host) result {
+	eachHost(&f.Expiring, list, judged(func(h host) result {
 		if left := h.Until.Sub(w.Now); h.Trust == probe.TrustVerified && left < expiring {
 			return wrong("the certificate of %s ends at %s", h.Endpoint, h.Until.Format(time.RFC3339))
 		}
@@ -115,8 +129,8 @@ func (h host) writtenIn() string {
 }
 
 // login: what became of the credential, and what its account may do.
-func (f *Access) login(list []host) {
-	check(&f.Refused, list, func(h host) result {
+func (f *accessArea) login(list []host) {
+	eachHost(&f.Refused, list, func(h host) result {
 		switch {
 		case h.Login == bmc.LoginRefused && h.Disabled:
 			return wrong("%s answers HTTP 401 and offers no basic authentication, the only one that is used here: the credential of %s can be right", h.Endpoint, h.LoginBy)
@@ -129,7 +143,7 @@ func (f *Access) login(list []host) {
 		}
 		return fine
 	})
-	check(&f.Forbidden, list, func(h host) result {
+	eachHost(&f.Forbidden, list, func(h host) result {
 		switch {
 		case h.Failure == bmc.Forbidden:
 			return wrong("the account of %s may not read the system (HTTP %d)", h.LoginBy, h.Status)
@@ -138,7 +152,7 @@ func (f *Access) login(list []host) {
 		}
 		return fine
 	})
-	check(&f.Rights, list, host.rights)
+	eachHost(&f.Rights, list, host.rights)
 }
 
 // rights judges what the account of the plan may do; another one need not be that of metal3.
@@ -163,7 +177,7 @@ func (h host) rights() result {
 }
 
 // service: what answers, and to what the address leads.
-func (f *Access) service(list []host) {
+func (f *accessArea) service(list []host) {
 	asked := func(test func(host) result) func(host) result {
 		return func(h host) result {
 			if r := test(h); r != fine {
@@ -175,19 +189,19 @@ func (f *Access) service(list []host) {
 			return fine
 		}
 	}
-	check(&f.NoService, list, asked(func(h host) result {
+	eachHost(&f.NoService, list, asked(func(h host) result {
 		if h.isOne(bmc.NoTLS, bmc.NotAService, bmc.Damaged, bmc.TooLarge, bmc.Redirected) {
 			return wrong("%s: %s", h.Endpoint, h.Error)
 		}
 		return fine
 	}))
-	check(&f.Busy, list, asked(func(h host) result {
+	eachHost(&f.Busy, list, asked(func(h host) result {
 		if h.isOne(bmc.Timeout, bmc.Closed, bmc.Unavailable) {
 			return wrong("%s: %s", h.Endpoint, h.Error)
 		}
 		return fine
 	}))
-	check(&f.NoSystem, list, func(h host) result {
+	eachHost(&f.NoSystem, list, func(h host) result {
 		switch {
 		case h.isOne(bmc.NoSystem, bmc.SeveralSystem):
 			return wrong("%s: %s", h.Address, h.Error)

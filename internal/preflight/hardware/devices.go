@@ -9,27 +9,29 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/facts/baremetal"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/preflight/bmc"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
-// NICs is the fact hardware-nics.
-type NICs struct {
-	Missing facts.Problems `cel:"missing"` // MAC addresses of the plan that no network card has
-	Down    facts.Problems `cel:"down"`    // hosts whose network card of the plan has no link
+// nicArea is the area hardware-nics: network cards that BMCs show, against the MAC addresses of the plan.
+type nicArea struct {
+	Missing check.Problems // MAC addresses of the plan that no network card has
+	Down    check.Problems // hosts whose network card of the plan has no link
 }
 
-var nicFact = facts.Define("hardware-nics", fault.Cluster, "network cards that BMCs show, against the MAC addresses of the plan", needs, readNICs)
+var nicChecks = check.Area("hardware-nics", needs, readNICs, check.Fields[nicArea]{
+	"hardware-mac-missing": func(f *nicArea) *check.Problems { return &f.Missing },
+	"hardware-link-down":   func(f *nicArea) *check.Problems { return &f.Down },
+})
 
-func readNICs(ctx context.Context, w *facts.World, _ fault.Subject) (NICs, error) {
-	var f NICs
+func readNICs(ctx context.Context, w *facts.World) (nicArea, error) {
+	var f nicArea
 	list, err := hosts(ctx, w)
 	if err != nil {
 		return f, err
 	}
-	check(&f.Missing, list, shown(host.missingMAC, bmc.PartNICs))
-	check(&f.Down, list, shown(host.noLink, bmc.PartNICs))
-	facts.NoProblems(&f.Missing, &f.Down)
+	eachHost(&f.Missing, list, shown(host.missingMAC, bmc.PartNICs))
+	eachHost(&f.Down, list, shown(host.noLink, bmc.PartNICs))
 	return f, nil
 }
 
@@ -102,35 +104,40 @@ func some(list []string) string {
 	return strings.Join(list, ", ")
 }
 
-// Disks is the fact hardware-disks.
-type Disks struct {
-	NoFit   facts.Problems `cel:"noFit"`   // hosts without a disk of the size and the kind of their root device hints
-	NoName  facts.Problems `cel:"noName"`  // hosts whose BMC shows no disk with the model, serial number or WWN of the hints
-	Small   facts.Problems `cel:"small"`   // hosts without a disk that is large enough
-	Failing facts.Problems `cel:"failing"` // hosts with a disk that fails or will
-	Slow    facts.Problems `cel:"slow"`    // masters that have rotational disks only
+// diskArea is the area hardware-disks: disks that BMCs show, against the root device hints of the plan and what the system needs.
+type diskArea struct {
+	NoFit   check.Problems // hosts without a disk of the size and the kind of their root device hints
+	NoName  check.Problems // hosts whose BMC shows no disk with the model, serial number or WWN of the hints
+	Small   check.Problems // hosts without a disk that is large enough
+	Failing check.Problems // hosts with a disk that fails or will
+	Slow    check.Problems // masters that have rotational disks only
 }
 
-var diskFact = facts.Define("hardware-disks", fault.Cluster, "disks that BMCs show, against the root device hints of the plan and what the system needs", needs, readDisks)
+var diskChecks = check.Area("hardware-disks", needs, readDisks, check.Fields[diskArea]{
+	"hardware-root-device-missing": func(f *diskArea) *check.Problems { return &f.NoFit },
+	"hardware-root-device-name":    func(f *diskArea) *check.Problems { return &f.NoName },
+	"hardware-disk-small":          func(f *diskArea) *check.Problems { return &f.Small },
+	"hardware-disk-failing":        func(f *diskArea) *check.Problems { return &f.Failing },
+	"hardware-disk-slow":           func(f *diskArea) *check.Problems { return &f.Slow },
+})
 
-func readDisks(ctx context.Context, w *facts.World, _ fault.Subject) (Disks, error) {
-	var f Disks
+func readDisks(ctx context.Context, w *facts.World) (diskArea, error) {
+	var f diskArea
 	list, err := hosts(ctx, w)
 	if err != nil {
 		return f, err
 	}
 	for _, c := range []struct {
-		to   *facts.Problems
+		to   *check.Problems
 		test func(host) result
 	}{{&f.NoFit, host.noFit}, {&f.NoName, host.noName}, {&f.Small, host.smallDisks}, {&f.Failing, host.failingDisk}, {&f.Slow, host.slowDisks}} {
-		check(c.to, list, shown(func(h host) result {
+		eachHost(c.to, list, shown(func(h host) result {
 			if len(h.Disks) == 0 {
 				return h.noDisks(c.to == &f.NoFit || c.to == &f.NoName, c.to == &f.Slow)
 			}
 			return c.test(h)
 		}, bmc.PartDisks))
 	}
-	facts.NoProblems(&f.NoFit, &f.NoName, &f.Small, &f.Failing, &f.Slow)
 	return f, nil
 }
 

@@ -18,11 +18,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/preflight/bmc"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
-// Facts lists the facts of this package.
-func Facts() []facts.Fact {
-	return []facts.Fact{accessFact, systemFact, nicFact, diskFact, masterFact}
+// All lists the checks of this package.
+func All() []check.Check {
+	return slices.Concat(accessChecks, systemChecks, nicChecks, diskChecks, masterChecks)
 }
 
 var needs = []evidence.Need{evidence.Objects(evidence.BMCAnswers, "")}
@@ -38,7 +39,7 @@ func hosts(ctx context.Context, w *facts.World) ([]host, error) {
 	return facts.Memo(ctx, w, "hardware.hosts", func(ctx context.Context, w *facts.World) ([]host, error) {
 		list, err := w.List(ctx, evidence.BMCAnswers, "")
 		if u, ok := evidence.AsUnavailable(err); ok && u.Why == evidence.NotAsked {
-			return nil, facts.NotApplicable("no BMC was asked")
+			return nil, check.NotApplicable("no BMC was asked")
 		}
 		if err != nil {
 			return nil, err
@@ -52,7 +53,7 @@ func hosts(ctx context.Context, w *facts.World) ([]host, error) {
 			out = append(out, host{a, o.Loc})
 		}
 		if len(out) == 0 {
-			return nil, facts.NotApplicable("no BMC was asked")
+			return nil, check.NotApplicable("no BMC was asked")
 		}
 		return out, nil
 	})
@@ -84,9 +85,9 @@ func (r result) as(name string) result { r.name = name; return r }
 // meaning.
 var fine = result{}
 
-// check runs a check over hosts. A problem of one is known whatever the others show; without
+// eachHost runs a check over hosts. A problem of one is known whatever the others show; without
 // one, all of them have to be known.
-func check(to *facts.Problems, list []host, test func(host) result) {
+func eachHost(to *check.Problems, list []host, test func(host) result) {
 	var open []string
 	var supply evidence.Supply // for the first host of which it is not known
 	for _, h := range list {
@@ -97,7 +98,7 @@ func check(to *facts.Problems, list []host, test func(host) result) {
 			if name == "" {
 				name = h.Host
 			}
-			facts.AddProblem(to, name, h.says("%s", r.problem))
+			to.Add(name, h.says("%s", r.problem))
 		case r.unknown != "":
 			if len(open) == 0 {
 				supply = r.supply
@@ -105,7 +106,7 @@ func check(to *facts.Problems, list []host, test func(host) result) {
 			open = append(open, h.Host+": "+r.unknown)
 		}
 	}
-	if len(to.Value()) > 0 || len(open) == 0 {
+	if to.Any() || len(open) == 0 {
 		return
 	}
 	detail := open[0]

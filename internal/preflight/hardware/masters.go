@@ -2,7 +2,6 @@ package hardware
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,20 +10,23 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/preflight/bmc"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
-// Masters is the fact hardware-masters.
-type Masters struct {
-	Mode    facts.Problems `cel:"mode"`    // boot modes, where the masters have several
-	Differs facts.Problems `cel:"differs"` // other properties in which they differ and that can matter
+// masterArea is the area hardware-masters: in what the machines of the control plane differ.
+type masterArea struct {
+	Mode    check.Problems // boot modes, where the masters have several
+	Differs check.Problems // other properties in which they differ and that can matter
 }
 
-var masterFact = facts.Define("hardware-masters", fault.Cluster, "in what the machines of the control plane differ", needs, readMasters)
+var masterChecks = check.Area("hardware-masters", needs, readMasters, check.Fields[masterArea]{
+	"hardware-masters-boot-mode": func(f *masterArea) *check.Problems { return &f.Mode },
+	"hardware-masters-differ":    func(f *masterArea) *check.Problems { return &f.Differs },
+})
 
-func readMasters(ctx context.Context, w *facts.World, _ fault.Subject) (Masters, error) {
-	var f Masters
+func readMasters(ctx context.Context, w *facts.World) (masterArea, error) {
+	var f masterArea
 	list, err := hosts(ctx, w)
 	if err != nil {
 		return f, err
@@ -45,20 +47,19 @@ func readMasters(ctx context.Context, w *facts.World, _ fault.Subject) (Masters,
 			continue
 		}
 		gap := &evidence.Unavailable{Need: needs[0], Why: evidence.Unreachable, Detail: h.Host + ": " + h.why(), Supply: h.notShown().supply}
-		for _, to := range []*facts.Problems{&f.Mode, &f.Differs} {
-			if len(to.Value()) == 0 {
+		for _, to := range []*check.Problems{&f.Mode, &f.Differs} {
+			if !to.Any() {
 				to.Miss(gap)
 			}
 		}
 	}
-	facts.NoProblems(&f.Mode, &f.Differs)
 	return f, nil
 }
 
 // unseen makes a difference of boot modes unknown where one of them is not shown.
-func unseen(to *facts.Problems, list []host) {
+func unseen(to *check.Problems, list []host) {
 	for _, h := range list {
-		if h.System == nil || len(list) < 2 || len(to.Value()) > 0 {
+		if h.System == nil || len(list) < 2 || to.Any() {
 			continue
 		}
 		if mode, _ := h.mode(); mode == "" {
@@ -213,7 +214,7 @@ func (p property) value(h host) string {
 // compare adds the property where two hosts are known to differ in it. One host that differs from
 // at least two others that are alike is named in the title; where no value is that of most hosts,
 // each is shown with its own.
-func (p property) compare(to *facts.Problems, list []host) {
+func (p property) compare(to *check.Problems, list []host) {
 	usual := p.usual(list)
 	have, known := 0, 0
 	var odd []host
@@ -239,11 +240,11 @@ func (p property) compare(to *facts.Problems, list []host) {
 		first := slices.IndexFunc(list, func(h host) bool { return p.value(h) != "" })
 		shown := list[first].says("")
 		shown.Excerpt = fmt.Sprintf("%s: %s; %s", p.name, some(p.each(list)), p.matters)
-		facts.AddProblem(to, name, shown)
+		to.Add(name, shown)
 		return
 	}
 	for _, h := range odd {
-		facts.AddProblem(to, name, h.says("%s is %s, that of %d others is %s: %s", p.name, p.value(h), have, usual, p.matters))
+		to.Add(name, h.says("%s is %s, that of %d others is %s: %s", p.name, p.value(h), have, usual, p.matters))
 	}
 }
 
@@ -282,7 +283,7 @@ func (p property) usual(list []host) string {
 // Compare returns the machines of the control plane side by side, nil where no BMC was asked.
 func Compare(ctx context.Context, w *facts.World) (*diagnosis.Machines, error) {
 	list, err := hosts(ctx, w)
-	if _, unread := evidence.AsUnavailable(err); unread || errors.Is(err, facts.ErrNotApplicable) {
+	if _, unread := evidence.AsUnavailable(err); unread || check.IsNotApplicable(err) {
 		return nil, nil
 	}
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/preflight/bmc"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
-// Faults of the hardware are proved by the overlays of catalog/hardware. Here is what the
+// The checks are proved by the cases of internal/preflight. Here is what the
 // comparison of masters rests on.
 
 func machine(name, role string, s *bmc.System) host {
@@ -51,29 +51,29 @@ func TestCompare(t *testing.T) {
 	if usual := memory.usual(list); usual != "64 GiB" {
 		t.Errorf("usual: %q", usual)
 	}
-	var differs facts.Problems
+	var differs check.Problems
 	memory.compare(&differs, list)
-	proof := differs.Proof()
-	if len(differs.Value()) != 1 || len(proof) != 1 || !strings.HasPrefix(proof[0].Excerpt, "m0: memory is 32 GiB, that of 2 others is 64 GiB: ") {
-		t.Errorf("%v, %v", differs.Value(), proof)
+	proof := differs.Evidence()
+	if len(differs.Names()) != 1 || len(proof) != 1 || !strings.HasPrefix(proof[0].Excerpt, "m0: memory is 32 GiB, that of 2 others is 64 GiB: ") {
+		t.Errorf("%v, %v", differs.Names(), proof)
 	}
-	if got := differs.Value()[0]; got != "memory (m0)" {
+	if got := differs.Names()[0]; got != "memory (m0)" {
 		t.Errorf("the odd one is not in the name: %q", got)
 	}
-	var apart facts.Problems // no value is that of most
+	var apart check.Problems // no value is that of most
 	memory.compare(&apart, []host{list[0], list[1], machine("m5", "master", &bmc.System{MemoryGiB: 128})})
-	if proof := apart.Proof(); apart.Value()[0] != "memory" || len(proof) != 1 || !strings.HasPrefix(proof[0].Excerpt, "memory: m0 32 GiB, m1 64 GiB, m5 128 GiB; each master") {
-		t.Errorf("%v, %v", apart.Value(), proof)
+	if proof := apart.Evidence(); apart.Names()[0] != "memory" || len(proof) != 1 || !strings.HasPrefix(proof[0].Excerpt, "memory: m0 32 GiB, m1 64 GiB, m5 128 GiB; each master") {
+		t.Errorf("%v, %v", apart.Names(), proof)
 	}
-	var two facts.Problems // of two none is the odd one
+	var two check.Problems // of two none is the odd one
 	memory.compare(&two, list[:2])
-	if two.Value()[0] != "memory" || len(two.Proof()) != 1 {
-		t.Errorf("%v, %v", two.Value(), two.Proof())
+	if two.Names()[0] != "memory" || len(two.Evidence()) != 1 {
+		t.Errorf("%v, %v", two.Names(), two.Evidence())
 	}
-	var none facts.Problems
+	var none check.Problems
 	memory.compare(&none, list[1:])
-	if len(none.Value()) != 0 {
-		t.Errorf("equal machines differ: %v", none.Value())
+	if len(none.Names()) != 0 {
+		t.Errorf("equal machines differ: %v", none.Names())
 	}
 }
 
@@ -84,13 +84,13 @@ func TestCheck(t *testing.T) {
 	results := func(r ...result) func(host) result {
 		return func(h host) result { return r[slices.IndexFunc(list, func(x host) bool { return x.Host == h.Host })] }
 	}
-	var found, open facts.Problems
-	check(&found, list, results(fine, wrong("it is off"), result{unknown: "no answer"}))
-	if _, err := found.Get(); err != nil || len(found.Value()) != 1 {
-		t.Errorf("a problem beside an unknown one: %v, %v", found.Value(), err)
+	var found, open check.Problems
+	eachHost(&found, list, results(fine, wrong("it is off"), result{unknown: "no answer"}))
+	if err := found.Unread(); err != nil || len(found.Names()) != 1 {
+		t.Errorf("a problem beside an unknown one: %v, %v", found.Names(), err)
 	}
-	check(&open, list, results(fine, fine, result{unknown: "no answer"}))
-	if _, err := open.Get(); err == nil || !strings.Contains(err.Error(), "m2: no answer") {
+	eachHost(&open, list, results(fine, fine, result{unknown: "no answer"}))
+	if err := open.Unread(); err == nil || !strings.Contains(err.Error(), "m2: no answer") {
 		t.Errorf("an unknown one: %v", err)
 	}
 }

@@ -6,39 +6,50 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/preflight/bmc"
+	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
-// System is the fact hardware-system.
-type System struct {
-	BootMode     facts.Problems `cel:"bootMode"`     // hosts that boot in another mode than the plan has
-	SecureBoot   facts.Problems `cel:"secureBoot"`   // hosts that have no Secure Boot to switch on
-	NoMedia      facts.Problems `cel:"noMedia"`      // hosts without the virtual drive that their driver needs
-	MediaLeft    facts.Problems `cel:"mediaLeft"`    // hosts with an image in a virtual drive
-	Override     facts.Problems `cel:"override"`     // hosts that boot from something else each time
-	Driver       facts.Problems `cel:"driver"`       // drivers that are not for the BMC
-	Architecture facts.Problems `cel:"architecture"` // hosts of another architecture than the plan has
-	Small        facts.Problems `cel:"small"`        // hosts with too few processors or too little memory
-	Unhealthy    facts.Problems `cel:"unhealthy"`    // hosts whose BMC reports a failure
-	Changed      facts.Problems `cel:"changed"`      // hosts that have less than metal3 found in them
+// systemArea is the area hardware-system: what BMCs show of their machines, against the plan: boot, virtual media, processors, memory, health.
+type systemArea struct {
+	BootMode     check.Problems // hosts that boot in another mode than the plan has
+	SecureBoot   check.Problems // hosts that have no Secure Boot to switch on
+	NoMedia      check.Problems // hosts without the virtual drive that their driver needs
+	MediaLeft    check.Problems // hosts with an image in a virtual drive
+	Override     check.Problems // hosts that boot from something else each time
+	Driver       check.Problems // drivers that are not for the BMC
+	Architecture check.Problems // hosts of another architecture than the plan has
+	Small        check.Problems // hosts with too few processors or too little memory
+	Unhealthy    check.Problems // hosts whose BMC reports a failure
+	Changed      check.Problems // hosts that have less than metal3 found in them
 }
 
-var systemFact = facts.Define("hardware-system", fault.Cluster, "what BMCs show of their machines, against the plan: boot, virtual media, processors, memory, health", needs, readSystem)
+var systemChecks = check.Area("hardware-system", needs, readSystem, check.Fields[systemArea]{
+	"hardware-boot-mode":             func(f *systemArea) *check.Problems { return &f.BootMode },
+	"hardware-secure-boot-missing":   func(f *systemArea) *check.Problems { return &f.SecureBoot },
+	"hardware-virtual-media-missing": func(f *systemArea) *check.Problems { return &f.NoMedia },
+	"hardware-image-left":            func(f *systemArea) *check.Problems { return &f.MediaLeft },
+	"hardware-boot-override":         func(f *systemArea) *check.Problems { return &f.Override },
+	"hardware-driver-unfit":          func(f *systemArea) *check.Problems { return &f.Driver },
+	"hardware-architecture":          func(f *systemArea) *check.Problems { return &f.Architecture },
+	"hardware-too-small":             func(f *systemArea) *check.Problems { return &f.Small },
+	"hardware-unhealthy":             func(f *systemArea) *check.Problems { return &f.Unhealthy },
+	"hardware-changed":               func(f *systemArea) *check.Problems { return &f.Changed },
+})
 
-func readSystem(ctx context.Context, w *facts.World, _ fault.Subject) (System, error) {
-	var f System
+func readSystem(ctx context.Context, w *facts.World) (systemArea, error) {
+	var f systemArea
 	list, err := hosts(ctx, w)
 	if err != nil {
 		return f, err
 	}
-	check(&f.BootMode, list, shown(host.bootModeDiffers, bmc.PartBIOS))
-	check(&f.SecureBoot, list, shown(host.noSecureBoot, bmc.PartSecureBoot))
-	check(&f.NoMedia, list, shown(host.noMedia, bmc.PartMedia))
-	check(&f.MediaLeft, list, shown(host.mediaLeft, bmc.PartMedia))
-	check(&f.Override, list, shown(host.overridden))
-	check(&f.Driver, list, shown(host.wrongDriver, bmc.PartManager))
-	check(&f.Architecture, list, shown(func(h host) result {
+	eachHost(&f.BootMode, list, shown(host.bootModeDiffers, bmc.PartBIOS))
+	eachHost(&f.SecureBoot, list, shown(host.noSecureBoot, bmc.PartSecureBoot))
+	eachHost(&f.NoMedia, list, shown(host.noMedia, bmc.PartMedia))
+	eachHost(&f.MediaLeft, list, shown(host.mediaLeft, bmc.PartMedia))
+	eachHost(&f.Override, list, shown(host.overridden))
+	eachHost(&f.Driver, list, shown(host.wrongDriver, bmc.PartManager))
+	eachHost(&f.Architecture, list, shown(func(h host) result {
 		switch have := h.System.Architecture; {
 		case h.Architecture == "" || have == h.Architecture:
 			return fine
@@ -48,8 +59,8 @@ func readSystem(ctx context.Context, w *facts.World, _ fault.Subject) (System, e
 			return wrong("its processors are %s, the plan has %s", have, h.Architecture)
 		}
 	}, bmc.PartProcessors))
-	check(&f.Small, list, shown(host.small, bmc.PartProcessors))
-	check(&f.Unhealthy, list, shown(func(h host) result {
+	eachHost(&f.Small, list, shown(host.small, bmc.PartProcessors))
+	eachHost(&f.Unhealthy, list, shown(func(h host) result {
 		switch s := h.System; s.Health {
 		case "Critical", "Warning":
 			return wrong("its BMC reports the health %s", s.Health)
@@ -58,8 +69,7 @@ func readSystem(ctx context.Context, w *facts.World, _ fault.Subject) (System, e
 		}
 		return fine
 	}))
-	check(&f.Changed, list, shown(host.lost, bmc.PartDisks))
-	facts.NoProblems(&f.BootMode, &f.SecureBoot, &f.NoMedia, &f.MediaLeft, &f.Override, &f.Driver, &f.Architecture, &f.Small, &f.Unhealthy, &f.Changed)
+	eachHost(&f.Changed, list, shown(host.lost, bmc.PartDisks))
 	return f, nil
 }
 

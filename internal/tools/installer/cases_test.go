@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-const fixtures = "../../fixture/"
+const fixtures = "../../preflight/testdata/"
 
 // base reads the plan files of a fixture.
 func base(t *testing.T, name string) plan {
@@ -62,7 +62,7 @@ func encode(t *testing.T, v any) string {
 	return string(raw)
 }
 
-// known is a case of internal/fixture/testdata/installer-cases.yaml.
+// known is a case of internal/preflight/testdata/installer-cases.yaml.
 type known struct {
 	Name, Platform, Release, Refused, Why, Stricter string
 	Agent, Milder                                   bool
@@ -71,7 +71,7 @@ type known struct {
 
 func (c known) plan(t *testing.T) plan {
 	t.Helper()
-	p := base(t, "plan-ipi")
+	p := base(t, "ipi")
 	config := decode(t, p["install-config.yaml"])
 	if c.Platform == "none" {
 		merge(config, map[string]any{"platform": map[string]any{"baremetal": nil, "none": map[string]any{}}})
@@ -103,7 +103,7 @@ var other = map[string]string{
 // installer's own code says.
 func TestKnownCases(t *testing.T) {
 	prepare(t)
-	raw, err := os.ReadFile(fixtures + "testdata/installer-cases.yaml")
+	raw, err := os.ReadFile(fixtures + "installer-cases.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

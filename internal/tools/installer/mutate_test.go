@@ -137,7 +137,7 @@ func TestMutations(t *testing.T) {
 	if every, err := strconv.ParseUint(os.Getenv("EVERY"), 10, 32); err == nil && every > 0 {
 		n = uint32(every)
 	}
-	for _, name := range []string{"plan-ipi", "plan-agent", "plan-objects"} {
+	for _, name := range []string{"ipi", "agent", "objects"} {
 		t.Run(name, func(t *testing.T) {
 			p := base(t, name)
 			if says, err := installerSays(p); err != nil || says != "" {
