@@ -38,17 +38,14 @@ var exceptions = []exception{
 	{"answer", "watch", "prints the events and the screen of a watch"},
 	{"answer", "watch/after", "prints the signs of success"},
 	{"answer", "watch/baseline", "prints what changed since a baseline"},
-	{"facts/all", "preflight/checks", "checks of plans are still facts"},
-	{"facts/all", "preflight/hardware", "checks of BMCs are still facts"},
 	{"repair/command", "watch/after", "a repair has worked when the signs of success hold"},
 	{"workers/command", "watch", "a run follows its hosts as a watch does"},
 	{"workers/command", "watch/after", "a worker has joined when the signs of success hold"},
 	{"workers/command", "watch/baseline", "a run keeps a baseline of the hosted cluster that it leaves"},
 }
 
-// mayImportWings are the rooms that put the wings together: the programs, the tools, and the
-// fixtures, which every wing proves its checks with.
-var mayImportWings = []string{"cli", "hostcli", "tools", "fixture"}
+// mayImportWings are the rooms that put the wings together: the programs and the tools.
+var mayImportWings = []string{"cli", "hostcli", "tools"}
 
 // mayImportCobra are the packages with commands; "*" stands for one element.
 var mayImportCobra = []string{"cli", "cli/cmdutil", "*/command", "tools/*"}
