@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/fixture"
+	"github.com/rollcall-project/rollcall/internal/tools/sample"
 )
 
 // TestMain makes the scripts' `rollcall` this test binary.
@@ -50,6 +52,13 @@ const testClock = "ROLLCALL_TEST_CLOCK"
 // person sees.
 const testWidth = "ROLLCALL_TEST_WIDTH"
 
+var (
+	// concurrentScripts are those in which the most happens side by side.
+	concurrentScripts = []string{"collect", "hosted", "input", "ladder"}
+	// longScripts take longest; the commands in them are in other scripts, too.
+	longScripts = []string{"accept", "against", "exit", "formats", "ownfaults", "schema", "text"}
+)
+
 // TestScripts runs testdata/script. The commands in addition to those of testscript:
 //
 //	fixture NAME DIR       write an archive: a base of internal/fixture, or an overlay
@@ -57,17 +66,21 @@ const testWidth = "ROLLCALL_TEST_WIDTH"
 //	exits CODE CMD ARG...  run a command and check its exit code
 //	schema                 check the last stdout against the published schema
 //
-// -short runs those in which the most happens side by side.
+// -short runs those in which the most happens side by side; the sample has all but longScripts.
 func TestScripts(t *testing.T) {
-	dir, files := "testdata/script", []string(nil)
-	if testing.Short() {
-		dir = ""
-		for _, name := range []string{"collect", "hosted", "input", "ladder"} {
-			files = append(files, "testdata/script/"+name+".txtar")
-		}
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(files) < 30 {
+		t.Fatalf("scripts: %v, %v", files, err)
 	}
+	files = slices.DeleteFunc(files, func(file string) bool {
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		if testing.Short() {
+			return !slices.Contains(concurrentScripts, name)
+		}
+		return !sample.Whole() && slices.Contains(longScripts, name)
+	})
 	testscript.Run(t, testscript.Params{
-		Dir: dir, Files: files,
+		Files: files,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("KUBECONFIG", "")
