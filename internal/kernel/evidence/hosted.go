@@ -20,7 +20,6 @@ const (
 	HostedNamespace       = "<hosted cluster>"       // of the HostedCluster and its NodePools
 	ControlPlaneNamespace = "<hosted control plane>" // of the control plane's pods, the Machines and the token Secrets
 	AgentsNamespace       = "<agents>"               // of the Agents and BareMetalHosts of the platform Agent
-	OperatorNamespace     = "hypershift"             // of HyperShift's own operator: it has no other name
 )
 
 // Hosted names a hosted cluster as its management cluster knows it.

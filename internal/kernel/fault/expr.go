@@ -213,13 +213,3 @@ func trails(u *types.Unknown) []string {
 	slices.Sort(names)
 	return names
 }
-
-// Needs returns the needs of a fault: those of its facts.
-func (c *Compiler) Needs(f *Fault) []string {
-	var needs []string
-	for _, given := range f.Given {
-		needs = append(needs, c.facts[given.Fact].Needs...)
-	}
-	slices.Sort(needs)
-	return slices.Compact(needs)
-}

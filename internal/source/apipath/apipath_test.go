@@ -323,7 +323,7 @@ func known(apiHost string) cluster {
 	}
 }
 
-func TestWholeLadder(t *testing.T) {
+func TestWholePath(t *testing.T) {
 	ca := newAuthority(t)
 	front := closed(t)
 	s := New(Options{Client: client(t, "https://"+front, ca, Reached{Detail: "refused"}), Vantage: "bastion",

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -97,17 +96,6 @@ const (
 	NeighborAnswered = "answered"
 	NeighborSilent   = "silent"
 )
-
-// Inside reports whether the machine of a NetVantage answer is in the network of an
-// address.
-func (a NetAnswer) Inside(ip netip.Addr) bool {
-	for _, n := range a.Networks {
-		if p, err := netip.ParsePrefix(n); err == nil && p.Contains(ip) {
-			return true
-		}
-	}
-	return false
-}
 
 // Question is what was asked, as a person can ask it again.
 func (a NetAnswer) Question() string {
