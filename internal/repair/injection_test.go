@@ -70,7 +70,7 @@ func targets() []tried {
 		}})
 }
 
-// withoutAuthority leaves the old authority in the bundle, without its key, and a pointer with it.
+// withoutAuthority leaves the old CA in the bundle, without its key, and a pointer with it.
 func withoutAuthority(t *testing.T, r *changeRig) {
 	ca, err := oneAuthority()
 	if err != nil {

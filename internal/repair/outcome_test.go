@@ -229,7 +229,7 @@ func TestRecheckInterrupted(t *testing.T) {
 }
 
 // TestRecheckAlways: after apply, resume and undo, on success and on failure, the
-// diagnosis is regenerated and is in the journal; a failed one never says repaired.
+// diagnosis is run again and is in the journal; a failed one is never "repaired".
 func TestRecheckAlways(t *testing.T) {
 	last := func(t *testing.T, r *rig, p *Plan) *Outcome {
 		t.Helper()

@@ -127,7 +127,7 @@ func (r *changeRig) withAuthority(t *testing.T) pair {
 	return ca
 }
 
-// trusts gives the cluster an authority of the machine config server.
+// trusts gives the cluster a CA of the machine config server.
 func (r *changeRig) trusts(t *testing.T, ca pair) {
 	t.Helper()
 	r.put(secretRef(mcoNamespace, mcsCA), newContent(t, "secrets", map[string]string{"tls.crt": ca.cert, "tls.key": ca.key}))
@@ -210,7 +210,7 @@ func TestBMCCredentials(t *testing.T) {
 	}
 }
 
-// The certificate of the machine config server is issued by the authority that there is;
+// The certificate of the machine config server is issued by the CA of the cluster;
 // without one only when asked for; a kept copy only where hosts would accept it.
 func TestServerCertificate(t *testing.T) {
 	r := putRig(t, mcsCertificate)
