@@ -12,8 +12,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/session"
-	"github.com/rollcall-project/rollcall/internal/source/fromnode"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 )
@@ -70,8 +70,8 @@ Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
 // probeFromRights are what --probe-from takes in addition to a diagnosis.
 func probeFromRights() []live.Access {
 	return []live.Access{
-		{Verb: "list", Resource: evidence.Pods, Namespace: fromnode.Namespace},
-		{Verb: "create", Resource: evidence.Pods, Subresource: "exec", Namespace: fromnode.Namespace},
+		{Verb: "list", Resource: evidence.Pods, Namespace: openshift.MachineConfigNamespace},
+		{Verb: "create", Resource: evidence.Pods, Subresource: "exec", Namespace: openshift.MachineConfigNamespace},
 	}
 }
 

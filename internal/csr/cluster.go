@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Objects reads and writes objects by reference, as a kube.Client does.
@@ -19,7 +20,7 @@ type Cluster struct{ Objects Objects }
 var _ API = Cluster{}
 
 // Requests refers to all requests of a cluster.
-var Requests = kube.Ref{Group: "certificates.k8s.io", Version: "v1", Resource: requestsResource}
+var Requests = kube.Ref{Group: openshift.CertificatesGroup, Version: "v1", Resource: requestsResource}
 
 func request(name string) kube.Ref {
 	r := Requests

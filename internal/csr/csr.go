@@ -33,6 +33,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Reason is the reason of our Approved condition.
@@ -239,7 +240,7 @@ func (j *judging) common() {
 	for _, c := range csrs.SignerRules(r) {
 		j.d.Checks = append(j.d.Checks, Check{Name: c.Name, Rule: c.Rule, Result: c.Result, Detail: c.Detail})
 	}
-	named := hostName(r.NodeName) && r.CN == csrs.NodePrefix+r.NodeName
+	named := hostName(r.NodeName) && r.CN == openshift.NodeUserPrefix+r.NodeName
 	j.must("name", "the common name is system:node: and a name that a host can have", named, "%s", quoted(r.CN))
 	j.must("expected", "the host is expected", j.e != nil && j.e.Name == r.NodeName, "%s: %s", orNone(Shown(r)), j.source())
 	if j.e == nil && j.p.Unread != "" {
@@ -430,7 +431,7 @@ func (j *judging) renews() bool {
 func (j *judging) clientApprovedBy() string {
 	by := ""
 	for _, o := range j.p.Requests {
-		if o.Kind != csrs.Client || o.NodeName != j.e.Name || o.State != csrs.Issued || o.Requester != csrs.Bootstrapper {
+		if o.Kind != csrs.Client || o.NodeName != j.e.Name || o.State != csrs.Issued || o.Requester != openshift.NodeBootstrapper {
 			continue
 		}
 		if by = orNone(o.Approval.Reason); !slices.Contains(trusted, by) {

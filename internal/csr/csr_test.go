@@ -21,6 +21,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metav1"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -56,7 +57,7 @@ func askClient() asked {
 		template: x509.CertificateRequest{Subject: pkix.Name{CommonName: "system:node:control0", Organization: []string{"system:nodes"}}},
 		api: certificatesv1.CertificateSigningRequest{
 			ObjectMeta: metav1.ObjectMeta{Name: "csr-a", UID: "a", CreationTimestamp: metav1.NewTime(noon.Add(-time.Minute))},
-			Spec: certificatesv1.CertificateSigningRequestSpec{SignerName: "kubernetes.io/kube-apiserver-client-kubelet", Username: csrs.Bootstrapper,
+			Spec: certificatesv1.CertificateSigningRequestSpec{SignerName: "kubernetes.io/kube-apiserver-client-kubelet", Username: openshift.NodeBootstrapper,
 				Groups: slices.Clone(csrs.BootstrapperGroups), Usages: []certificatesv1.KeyUsage{"digital signature", "client auth"}}}}
 }
 
@@ -65,7 +66,7 @@ func askServing() asked {
 	a.template.DNSNames, a.template.IPAddresses = []string{"control0"}, []net.IP{net.ParseIP("192.0.2.10")}
 	a.api.Name, a.api.UID = "csr-s", "s"
 	a.api.Spec.SignerName, a.api.Spec.Username = "kubernetes.io/kubelet-serving", "system:node:control0"
-	a.api.Spec.Groups = []string{csrs.NodesGroup, csrs.Authenticated}
+	a.api.Spec.Groups = []string{openshift.NodesGroup, csrs.Authenticated}
 	a.api.Spec.Usages = []certificatesv1.KeyUsage{"digital signature", "server auth"}
 	return a
 }
@@ -118,7 +119,7 @@ func TestJudge(t *testing.T) {
 		s.p.Requests = append(s.p.Requests, o)
 	}
 	rename := func(s *scene, to string) {
-		ask(func(a *asked) { a.template.Subject.CommonName = csrs.NodePrefix + to })(s)
+		ask(func(a *asked) { a.template.Subject.CommonName = openshift.NodeUserPrefix + to })(s)
 		s.e.Name = to
 	}
 	named := func(s *scene) { s.e.Key = s.r.KeyDigest }

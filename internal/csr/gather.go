@@ -16,6 +16,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Lister lists objects as they are now.
@@ -27,7 +28,7 @@ type Lister interface {
 // there is no approval without all of it.
 func Gather(ctx context.Context, from Lister, now time.Time) (Snapshot, error) {
 	p := Snapshot{Now: now}
-	requests, err := from.List(ctx, "certificates.k8s.io", "v1", requestsResource, "")
+	requests, err := from.List(ctx, openshift.CertificatesGroup, "v1", requestsResource, "")
 	if err != nil {
 		return p, fmt.Errorf("list requests: %w", err)
 	}
@@ -44,7 +45,7 @@ func Gather(ctx context.Context, from Lister, now time.Time) (Snapshot, error) {
 	if err := p.nodes(ctx, from); err != nil {
 		return p, err
 	}
-	machines, err := optional(ctx, from, "machine.openshift.io", "v1beta1", "machines", csrs.MachineNamespace)
+	machines, err := optional(ctx, from, openshift.MachineGroup, "v1beta1", "machines", csrs.MachineNamespace)
 	if err != nil {
 		return p, err
 	}
@@ -116,7 +117,7 @@ func optional(ctx context.Context, from Lister, group, version, resource, namesp
 }
 
 func (p *Snapshot) nodes(ctx context.Context, from Lister) error {
-	leases, err := from.List(ctx, "coordination.k8s.io", "v1", "leases", corev1.NamespaceNodeLease)
+	leases, err := from.List(ctx, openshift.CoordinationGroup, "v1", "leases", corev1.NamespaceNodeLease)
 	if err != nil {
 		return fmt.Errorf("list leases of nodes: %w", err)
 	}
@@ -147,7 +148,7 @@ func plain(n corev1.Node, renewed time.Time) Node {
 		out.Ready = out.Ready || c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 	}
 	for l := range n.Labels {
-		out.Control = out.Control || l == "node-role.kubernetes.io/master" || l == "node-role.kubernetes.io/control-plane"
+		out.Control = out.Control || l == openshift.MasterLabel || l == openshift.ControlPlaneLabel
 	}
 	for _, a := range n.Status.Addresses {
 		if a.Type == corev1.NodeInternalIP || a.Type == corev1.NodeExternalIP {
@@ -160,7 +161,7 @@ func plain(n corev1.Node, renewed time.Time) Node {
 // networks reads the virtual addresses and the networks of pods and services
 // (openshift/api:config/v1 Infrastructure.status.platformStatus, Network.status).
 func (p *Snapshot) networks(ctx context.Context, from Lister) error {
-	infras, err := optional(ctx, from, "config.openshift.io", "v1", "infrastructures", "")
+	infras, err := optional(ctx, from, openshift.ConfigGroup, "v1", "infrastructures", "")
 	if err != nil {
 		return err
 	}
@@ -176,7 +177,7 @@ func (p *Snapshot) networks(ctx context.Context, from Lister) error {
 			}
 		}
 	}
-	networks, err := optional(ctx, from, "config.openshift.io", "v1", "networks", "")
+	networks, err := optional(ctx, from, openshift.ConfigGroup, "v1", "networks", "")
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/csr/csrtest"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // peerCase is a case of another approver's tests, played in the scene: peer is its answer,
@@ -66,8 +67,8 @@ var machineApprover = []peerCase{
 	{name: "only-node-prefix", make: serving, edit: userOf("system:node:")},
 	{name: "no-machine-status-ref", make: serving, scene: func(_ *csr.Snapshot, e *csr.Expectation) { e.Name = "other" }},
 	{name: "missing-groups-1", make: serving, edit: groupsOf(csrs.Authenticated)},
-	{name: "missing-groups-2", make: serving, edit: groupsOf(csrs.NodesGroup)},
-	{name: "extra-group", make: serving, edit: groupsOf(csrs.NodesGroup, csrs.Authenticated, "foo-group"), peer: true,
+	{name: "missing-groups-2", make: serving, edit: groupsOf(openshift.NodesGroup)},
+	{name: "extra-group", make: serving, edit: groupsOf(openshift.NodesGroup, csrs.Authenticated, "foo-group"), peer: true,
 		why: "a kubelet has exactly two groups; another one is not a kubelet's credential"},
 	{name: "wrong-group", make: serving, edit: groupsOf(csrs.Authenticated, "foo-group")},
 	{name: "usages-missing", make: serving, edit: usagesOf()},
@@ -93,7 +94,7 @@ var machineApprover = []peerCase{
 	{name: "client good but wrong usage", make: client, edit: usagesOf("key encipherment", "digital signature", "server auth")},
 	{name: "client good but missing usage", make: client, edit: usagesOf("key encipherment", "client auth")},
 	{name: "client good but wrong CN", make: client, edit: nameOf("system:notnode:panda")},
-	{name: "client good but wrong user", make: client, edit: userOf(csrs.Bootstrapper + "-not")},
+	{name: "client good but wrong user", make: client, edit: userOf(openshift.NodeBootstrapper + "-not")},
 	{name: "client good but wrong user group", make: client, edit: groupsOf("system:serviceaccounts",
 		"system:serviceaccounts:openshift-machine-config-operator-not", csrs.Authenticated)},
 	{name: "client good but empty name", make: client, edit: nameOf("system:node:")},
@@ -160,7 +161,7 @@ func TestPeers(t *testing.T) {
 				}
 				parsed, _ := csrs.Find(p.Requests, "case")
 				host := "otter"
-				if tt.make().API.Spec.Username == csrs.Bootstrapper {
+				if tt.make().API.Spec.Username == openshift.NodeBootstrapper {
 					host = "panda"
 				}
 				e := csr.For(csrtest.Expected(), host)

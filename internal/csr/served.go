@@ -13,10 +13,8 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
-
-// kubeletPort is the kubelet's port where the Node has none.
-const kubeletPort = 10250
 
 // Served is the certificate that a kubelet serves, verified against the CA of the
 // kubelets' certificates; Why is the reason where there is none.
@@ -71,7 +69,7 @@ func AskKubelet(ctx context.Context, dial Dialer, ca *x509.CertPool, e Expectati
 	}
 	port := n.Port
 	if port == 0 {
-		port = kubeletPort
+		port = openshift.KubeletPort
 	}
 	var failed []string
 	for _, ip := range e.IPs {

@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 const (
@@ -145,7 +146,7 @@ func adoptDependants(ctx context.Context, e env, s Step, _ Write) (string, error
 		return "", fmt.Errorf("list nodes: %w", err)
 	}
 	for _, n := range nodes {
-		for _, key := range []string{currentConfigKey, desiredConfigKey} {
+		for _, key := range []string{openshift.CurrentConfigAnnotation, openshift.DesiredConfigAnnotation} {
 			if stringAt(n, "metadata", "annotations", key) == s.Args.Config {
 				return fmt.Sprintf("node %s was given %s", stringAt(n, "metadata", "name"), s.Args.Config), nil
 			}
@@ -164,7 +165,7 @@ func adoptDependants(ctx context.Context, e env, s Step, _ Write) (string, error
 		if err != nil {
 			return "", err
 		}
-		if q.Kind == csrs.Client && q.Requester == csrs.Bootstrapper && !q.Created.Before(since) {
+		if q.Kind == csrs.Client && q.Requester == openshift.NodeBootstrapper && !q.Created.Before(since) {
 			return fmt.Sprintf("%s has fetched the config: it asked for its certificate (%s) afterwards", orNone(q.NodeName), q.Name), nil
 		}
 	}

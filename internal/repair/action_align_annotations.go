@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // AlignAnnotations writes the in-cluster render into the annotations of one node.
@@ -43,8 +44,8 @@ func alignAnnotations() action {
 			if err != nil {
 				return false, fmt.Sprintf("the node could not be read: %v", err), nil
 			}
-			state := stringAt(node, "metadata", "annotations", stateKey)
-			have := stringAt(node, "metadata", "annotations", currentConfigKey)
+			state := stringAt(node, "metadata", "annotations", openshift.ConfigStateAnnotation)
+			have := stringAt(node, "metadata", "annotations", openshift.CurrentConfigAnnotation)
 			return state == "Done" && have == s.Args.Config, fmt.Sprintf("state is %s with %s", orNone(state), orNone(have)), nil
 		},
 		dependants: func(ctx context.Context, e env, s Step, _ Write) (string, error) {
@@ -52,7 +53,7 @@ func alignAnnotations() action {
 			if err != nil {
 				return "", fmt.Errorf("read node %s: %w", s.Args.Host, err)
 			}
-			if state := stringAt(node, "metadata", "annotations", stateKey); state != "Degraded" {
+			if state := stringAt(node, "metadata", "annotations", openshift.ConfigStateAnnotation); state != "Degraded" {
 				return fmt.Sprintf("the daemon of %s has taken it (state %s)", s.Args.Host, orNone(state)), nil
 			}
 			return "", nil
@@ -86,7 +87,7 @@ func prepareAlign(ctx context.Context, e env, s Step) (*act, string, error) {
 	if err := e.heldByNode(s, node); err != nil {
 		return nil, "", err
 	}
-	current, desired := pointer("metadata", "annotations", currentConfigKey), pointer("metadata", "annotations", desiredConfigKey)
+	current, desired := pointer("metadata", "annotations", openshift.CurrentConfigAnnotation), pointer("metadata", "annotations", openshift.DesiredConfigAnnotation)
 	w, err := e.patch(nodeRef(s.Args.Host), "", node, map[string]any{current: s.Args.Config, desired: s.Args.Config},
 		"the two annotations as they were (kept pre-image)")
 	if err == nil && w.Before == w.After {
@@ -106,7 +107,7 @@ func (e env) heldByNode(s Step, node Object) error {
 	if err != nil {
 		return refuse("the held config: %v", err)
 	}
-	runs := stringAt(node, "metadata", "annotations", currentConfigKey)
+	runs := stringAt(node, "metadata", "annotations", openshift.CurrentConfigAnnotation)
 	m := renderedName.FindStringSubmatch(held.name())
 	if m == nil || m[1] != s.Args.Pool || runs != held.name() && runs != s.Args.Config {
 		return refuse("node %s names %s, and the config that was compared is %.80q", s.Args.Host, orNone(runs), held.name()).instead("make a new plan")

@@ -12,6 +12,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 )
 
 // ApproveCSR approves one certificate request of one expected host.
@@ -71,17 +74,17 @@ func approvalRights() []Access {
 	list := append(poolRights(), access(requests, "", "get", "list")...)
 	for _, r := range []Ref{
 		machineRef(""),
-		{Group: "config.openshift.io", Version: "v1", Resource: "infrastructures"},
-		{Group: "config.openshift.io", Version: "v1", Resource: "networks"},
-		{Group: "coordination.k8s.io", Version: "v1", Resource: "leases", Namespace: "kube-node-lease"},
+		{Group: openshift.ConfigGroup, Version: "v1", Resource: "infrastructures"},
+		{Group: openshift.ConfigGroup, Version: "v1", Resource: "networks"},
+		{Group: openshift.CoordinationGroup, Version: "v1", Resource: "leases", Namespace: corev1.NamespaceNodeLease},
 	} {
 		list = append(list, access(r, "", "list")...) // what a request is judged by (internal/csr)
 	}
 	list = append(list, access(requests, "approval", "patch")...)
 	// The API server asks for this right of whoever approves
 	// (k8s.io/kubernetes: plugin/pkg/admission/certificates/approval/admission.go).
-	for _, signer := range []string{"kubernetes.io/kube-apiserver-client-kubelet", "kubernetes.io/kubelet-serving"} {
-		list = append(list, Access{Verb: "approve", Ref: Ref{Group: "certificates.k8s.io", Resource: "signers", Name: signer}})
+	for _, signer := range []string{certificatesv1.KubeAPIServerClientKubeletSignerName, certificatesv1.KubeletServingSignerName} {
+		list = append(list, Access{Verb: "approve", Ref: Ref{Group: openshift.CertificatesGroup, Resource: "signers", Name: signer}})
 	}
 	return list
 }

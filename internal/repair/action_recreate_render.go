@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // RecreateRender creates the missing rendered MachineConfig again under its exact name.
@@ -51,15 +52,15 @@ func recreateRender() action {
 
 // heldConfigRights are what reading the config that a host holds needs.
 func heldConfigRights() []Access {
-	return append(access(podRef(mcoNamespace, ""), "", "list"), access(podRef(mcoNamespace, ""), "exec", "create")...)
+	return append(access(podRef(openshift.MachineConfigNamespace, ""), "", "list"), access(podRef(openshift.MachineConfigNamespace, ""), "exec", "create")...)
 }
 
 // nodeFields are the fields of a Node that a step is planned from.
 func nodeFields() []string {
 	return []string{
-		pointer("metadata", "annotations", currentConfigKey),
-		pointer("metadata", "annotations", desiredConfigKey),
-		pointer("metadata", "annotations", stateKey),
+		pointer("metadata", "annotations", openshift.CurrentConfigAnnotation),
+		pointer("metadata", "annotations", openshift.DesiredConfigAnnotation),
+		pointer("metadata", "annotations", openshift.ConfigStateAnnotation),
 	}
 }
 
@@ -123,7 +124,7 @@ func (e env) wanted(ctx context.Context, s Step) error {
 		return refuse("nodes could not be listed, so it is not known whether one runs %s: %v", s.Args.Config, err)
 	}
 	for _, n := range nodes {
-		if stringAt(n, "metadata", "annotations", currentConfigKey) == s.Args.Config {
+		if stringAt(n, "metadata", "annotations", openshift.CurrentConfigAnnotation) == s.Args.Config {
 			return nil
 		}
 	}
@@ -176,8 +177,8 @@ func expected(ctx context.Context, api Reader, pool, name string) (expectedRende
 	if err != nil {
 		return want, refuse("the pool's present render %s could not be read: %v", orNone(present), err)
 	}
-	want.ControllerHash = stringAt(mc, "metadata", "annotations", generatedByKey)
-	want.Release = stringAt(mc, "metadata", "annotations", releaseVersionKey)
+	want.ControllerHash = stringAt(mc, "metadata", "annotations", openshift.GeneratedByControllerAnnotation)
+	want.Release = stringAt(mc, "metadata", "annotations", openshift.ReleaseVersionAnnotation)
 	return want, nil
 }
 
@@ -190,8 +191,8 @@ func renderSeen(ctx context.Context, e env, s Step) (bool, string, error) {
 		return false, fmt.Sprintf("nodes could not be listed: %v", err), nil
 	}
 	for _, n := range nodes {
-		names := stringAt(n, "metadata", "annotations", currentConfigKey) == s.Args.Config
-		if names && stringAt(n, "metadata", "annotations", stateKey) == "Degraded" {
+		names := stringAt(n, "metadata", "annotations", openshift.CurrentConfigAnnotation) == s.Args.Config
+		if names && stringAt(n, "metadata", "annotations", openshift.ConfigStateAnnotation) == "Degraded" {
 			return false, fmt.Sprintf("the daemon of %s has not found it yet", stringAt(n, "metadata", "name")), nil
 		}
 	}
@@ -205,12 +206,12 @@ func renderDependants(ctx context.Context, e env, s Step, _ Write) (string, erro
 	}
 	named := false
 	for _, n := range nodes {
-		for _, key := range []string{currentConfigKey, desiredConfigKey} {
+		for _, key := range []string{openshift.CurrentConfigAnnotation, openshift.DesiredConfigAnnotation} {
 			if stringAt(n, "metadata", "annotations", key) != s.Args.Config {
 				continue
 			}
 			named = true
-			if state := stringAt(n, "metadata", "annotations", stateKey); state != "Degraded" {
+			if state := stringAt(n, "metadata", "annotations", openshift.ConfigStateAnnotation); state != "Degraded" {
 				return fmt.Sprintf("the daemon of %s works with it (state %s)", stringAt(n, "metadata", "name"), orNone(state)), nil
 			}
 		}

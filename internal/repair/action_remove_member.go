@@ -13,6 +13,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // RemoveMember removes one member of etcd whose host stays off.
@@ -81,8 +82,8 @@ func removeMember() action {
 func memberRights() []Access {
 	list := append(access(nodeRef(""), "", "get", "list"), access(etcdRef(), "", "get")...)
 	list = append(list, findHostRights()...)
-	list = append(list, access(podRef(etcdNamespace, ""), "", "list")...)
-	return append(list, access(podRef(etcdNamespace, ""), "exec", "create")...)
+	list = append(list, access(podRef(openshift.EtcdNamespace, ""), "", "list")...)
+	return append(list, access(podRef(openshift.EtcdNamespace, ""), "exec", "create")...)
 }
 
 func prepareRemoval(ctx context.Context, e env, s Step) (*act, string, error) {
@@ -266,7 +267,7 @@ func describeRemoval(s *Step) {
 	s.Subject, s.Risk, s.Proof = "members/"+s.Args.Object, fault.RiskDataLoss, ProvedInLab
 	s.Title = fmt.Sprintf("remove member %s of etcd, which is that of %s", s.Args.Object, s.Args.Host)
 	s.RiskText = "until a new member has joined, one more that fails takes the quorum; the data of this member is given up"
-	s.OC = fmt.Sprintf("oc -n %s exec ETCD_POD -c etcdctl -- etcdctl member remove %s   # a pod of another node", etcdNamespace, s.Args.Object)
+	s.OC = fmt.Sprintf("oc -n %s exec ETCD_POD -c etcdctl -- etcdctl member remove %s   # a pod of another node", openshift.EtcdNamespace, s.Args.Object)
 	s.PreImage = "none but the backup, " + s.Args.Backup
 	s.Inverse = "none: a member that was removed cannot come back with its data; the backup restores the cluster"
 	s.Expect.Text = "etcd no longer lists the member"

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // ReplacePod deletes one installer pod that hangs.
@@ -57,7 +58,7 @@ func replacePod() action {
 		dependants: func(context.Context, env, Step, Write) (string, error) {
 			return "the operator has made another pod", nil
 		},
-		mayCostMember: func(a Args) bool { return a.Namespace == etcdNamespace },
+		mayCostMember: func(a Args) bool { return a.Namespace == openshift.EtcdNamespace },
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // RestartServer deletes one pod of the machine config server.
@@ -31,13 +32,13 @@ func restartServer() action {
 			return nil
 		},
 		reads: func(a Args) []readRule {
-			return []readRule{{object: podRef(mcoNamespace, a.Object), fields: podFields()}}
+			return []readRule{{object: podRef(openshift.MachineConfigNamespace, a.Object), fields: podFields()}}
 		},
 		describe: func(s *Step) {
 			s.Subject, s.Risk, s.Proof = "pods/"+s.Args.Object, fault.RiskRestart, ProvedInLab
 			s.Title = "restart the machine config server " + s.Args.Object + ", so that it reads its certificate"
 			s.RiskText = "a host that asks this server meanwhile asks again"
-			s.OC = fmt.Sprintf("oc -n %s delete pod %s", mcoNamespace, s.Args.Object)
+			s.OC = fmt.Sprintf("oc -n %s delete pod %s", openshift.MachineConfigNamespace, s.Args.Object)
 			s.PreImage, s.Inverse = "none: the pod is made by its DaemonSet", "none: its DaemonSet makes another one"
 			s.Expect.Text = "all pods of the machine config server on nodes that are Ready are ready"
 		},
@@ -51,11 +52,11 @@ func restartServer() action {
 
 // writesLeaf reports whether the step writes the certificate of the machine config server.
 func writesLeaf(s Step) bool {
-	return s.Action == PutContent && s.Args.Remedy == mcsCertificate && s.Args.Object == mcsLeaf
+	return s.Action == PutContent && s.Args.Remedy == mcsCertificate && s.Args.Object == openshift.MCSCertificate
 }
 
 func isServer(pod Object) bool {
-	return stringAt(pod, "metadata", "labels", "k8s-app") == "machine-config-server"
+	return stringAt(pod, "metadata", "labels", "k8s-app") == openshift.MachineConfigServer
 }
 
 // planRestarts plans the restart of the servers after a new certificate, one after the other.
@@ -63,7 +64,7 @@ func planRestarts(ctx context.Context, d *draft) error {
 	if !slices.ContainsFunc(d.plan.Steps, writesLeaf) {
 		return nil
 	}
-	pods, err := d.API.List(ctx, podRef(mcoNamespace, ""))
+	pods, err := d.API.List(ctx, podRef(openshift.MachineConfigNamespace, ""))
 	if err != nil {
 		return fmt.Errorf("list pods of the machine config server: %w", err)
 	}
@@ -78,10 +79,10 @@ func planRestarts(ctx context.Context, d *draft) error {
 		}
 		if down[node] {
 			d.note("server %s is not restarted: its node %s is not Ready. Before 4.19 it serves the old certificate until then: oc -n %s delete pod %s",
-				name, node, mcoNamespace, name)
+				name, node, openshift.MachineConfigNamespace, name)
 			continue
 		}
-		rd, err := reading(podRef(mcoNamespace, name), p, podFields()...)
+		rd, err := reading(podRef(openshift.MachineConfigNamespace, name), p, podFields()...)
 		if err != nil {
 			return err
 		}
@@ -91,16 +92,16 @@ func planRestarts(ctx context.Context, d *draft) error {
 }
 
 func prepareRestart(ctx context.Context, e env, s Step) (*act, string, error) {
-	secret, err := e.read(ctx, secretRef(mcoNamespace, mcsLeaf))
+	secret, err := e.read(ctx, secretRef(openshift.MachineConfigNamespace, openshift.MCSCertificate))
 	if err != nil {
 		return nil, "", err
 	}
 	for _, key := range []string{"tls.crt", "tls.key"} {
 		if v, _ := fieldAt(secret, pointer("data", key)); v == nil || v == "" {
-			return nil, "", refuse("Secret %s has no %s: a server that restarts would not start", mcsLeaf, key)
+			return nil, "", refuse("Secret %s has no %s: a server that restarts would not start", openshift.MCSCertificate, key)
 		}
 	}
-	ref := podRef(mcoNamespace, s.Args.Object)
+	ref := podRef(openshift.MachineConfigNamespace, s.Args.Object)
 	pod, err := e.api.Get(ctx, ref)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -122,7 +123,7 @@ func prepareRestart(ctx context.Context, e env, s Step) (*act, string, error) {
 
 // serversReady waits until the pod that was deleted is gone and all servers are ready.
 func serversReady(ctx context.Context, e env, s Step) (bool, string, error) {
-	pods, err := e.api.List(ctx, podRef(mcoNamespace, ""))
+	pods, err := e.api.List(ctx, podRef(openshift.MachineConfigNamespace, ""))
 	if err != nil {
 		return false, fmt.Sprintf("pods could not be listed: %v", err), nil
 	}

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // TouchSecret writes the plan's annotation to the Secret of a BareMetalHost.
@@ -37,11 +38,11 @@ func touchSecret() action {
 			return []readRule{{object: bareMetalHostRef(a.Host), fields: []string{credentialsName}}}
 		},
 		describe: func(s *Step) {
-			ref := secretRef(bareMetalNamespace, s.Args.Object)
+			ref := secretRef(openshift.MachineAPINamespace, s.Args.Object)
 			s.Subject, s.Risk, s.Proof = ref.String(), fault.RiskPower, ProvedInLab
 			s.Title = fmt.Sprintf("annotate Secret %s, so that metal3 registers %s with the whole address now", s.Args.Object, s.Args.Host)
 			s.RiskText = "metal3 manages the machine behind the address"
-			s.OC = fmt.Sprintf("oc -n %s annotate secret %s %s=DATE --overwrite", bareMetalNamespace, s.Args.Object, planAnnotation)
+			s.OC = fmt.Sprintf("oc -n %s annotate secret %s %s=DATE --overwrite", openshift.MachineAPINamespace, s.Args.Object, planAnnotation)
 			s.PreImage, s.Inverse = "the annotation as it was", "write the annotation back"
 			s.Expect.Text = "metal3 has registered " + s.Args.Host + " with it"
 		},
@@ -49,7 +50,7 @@ func touchSecret() action {
 			if err := secretOfHost(ctx, e, s); err != nil {
 				return nil, "", err
 			}
-			ref := secretRef(bareMetalNamespace, s.Args.Object)
+			ref := secretRef(openshift.MachineAPINamespace, s.Args.Object)
 			o, err := e.read(ctx, ref)
 			if err != nil {
 				return nil, "", err
@@ -58,7 +59,7 @@ func touchSecret() action {
 			return w, "", err
 		},
 		seen: func(ctx context.Context, e env, s Step) (bool, string, error) {
-			ref := secretRef(bareMetalNamespace, s.Args.Object)
+			ref := secretRef(openshift.MachineAPINamespace, s.Args.Object)
 			o, err := e.api.Get(ctx, ref)
 			if err != nil {
 				return false, fmt.Sprintf("%s could not be read: %v", ref, err), nil
@@ -89,7 +90,7 @@ func planTouch(ctx context.Context, d *draft) error {
 			d.leaveOut("the registration of %s is not in this plan: the host has no Secret (spec.bmc.credentialsName)", s.Args.Object)
 			continue
 		}
-		switch _, err := d.API.Get(ctx, secretRef(bareMetalNamespace, secret)); {
+		switch _, err := d.API.Get(ctx, secretRef(openshift.MachineAPINamespace, secret)); {
 		case apierrors.IsNotFound(err):
 			d.leaveOut("the registration of %s is not in this plan: Secret %s does not exist; make a plan for %s, too", s.Args.Object, secret, bmcCredentials)
 			continue

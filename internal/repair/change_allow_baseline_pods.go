@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 const baseline = "baseline"
@@ -13,7 +14,7 @@ const baseline = "baseline"
 // plane's namespace (openshift/hypershift: api/hypershift/v1beta1/hostedcluster_types.go
 // PodSecurityAdmissionLabelOverrideAnnotation;
 // hypershift-operator/controllers/hostedcluster/hostedcluster_controller.go).
-var podSecurity = pointer("metadata", "annotations", "hypershift.openshift.io/pod-security-admission-label-override")
+var podSecurity = pointer("metadata", "annotations", openshift.PodSecurityAnnotation)
 
 // allowBaselinePods lets the namespace of a hosted control plane admit pods of level baseline.
 func allowBaselinePods() fieldChange {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 )
 
 const bmcAddressRemedy = "correct-bmc-address"
@@ -22,12 +24,12 @@ func correctBMCAddress() fieldChange {
 		valid:    validAddress,
 		flag:     "bmc-address",
 		usage:    "write this `ADDRESS` of a BMC where the cause is a wrong one",
-		rights:   access(secretRef(bareMetalNamespace, ""), "", "get", "patch"),
+		rights:   access(secretRef(openshift.MachineAPINamespace, ""), "", "get", "patch"),
 		risk:     fault.RiskPower,
 		riskText: "metal3 manages the machine behind the new address; with a wrong one that is another machine",
 		proof:    ProvedInLab,
 		title:    "write the address of its BMC into BareMetalHost %s",
-		oc:       "oc -n " + bareMetalNamespace + ` patch bmh %s --type=merge -p '{"spec":{"bmc":{"address":"VALUE"}}}'`,
+		oc:       "oc -n " + openshift.MachineAPINamespace + ` patch bmh %s --type=merge -p '{"spec":{"bmc":{"address":"VALUE"}}}'`,
 		inverse:  "write the old address back, while the host is registering or detached",
 		keeps: func(o Object) string {
 			if !addressable(o) {
@@ -56,7 +58,7 @@ func setAddress(o Object, in input) (map[string]any, error) {
 		return nil, errors.New("the host is being deleted")
 	case have != "" && !addressable(o):
 		return nil, fmt.Errorf("its state is %s: the address can be changed only while it is registering, or detached (annotation %s; its system keeps running)",
-			orNone(stringAt(o, "status", "provisioning", "state")), detachedKey)
+			orNone(stringAt(o, "status", "provisioning", "state")), metal3.DetachedAnnotation)
 	}
 	return set, nil
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 )
 
 // What the changes of a BareMetalHost have in common.
@@ -11,10 +13,7 @@ import (
 // Annotations of a BareMetalHost
 // (openshift/baremetal-operator: apis/metal3.io/v1alpha1/baremetalhost_types.go).
 const (
-	pausedKey   = "baremetalhost.metal3.io/paused"
-	detachedKey = "baremetalhost.metal3.io/detached"
-	inspectKey  = "inspect.metal3.io"
-	rebootKey   = "reboot.metal3.io"
+	inspectKey = "inspect.metal3.io"
 )
 
 const (
@@ -29,7 +28,7 @@ const (
 func hostReads() []string {
 	return []string{
 		"/metadata/uid", "/metadata/deletionTimestamp",
-		pointer("metadata", "annotations", pausedKey), pointer("metadata", "annotations", detachedKey),
+		pointer("metadata", "annotations", metal3.PausedAnnotation), pointer("metadata", "annotations", metal3.DetachedAnnotation),
 		hostOnline, "/spec/image", "/spec/consumerRef", "/status/poweredOn", "/status/provisioning/state",
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 )
 
 // inspectHostAgain has metal3 inspect a host again, or restart the inspection that is under way.
@@ -12,7 +14,7 @@ func inspectHostAgain() fieldChange {
 	return fieldChange{
 		remedy: "inspect-host-again",
 		target: bareMetalHostTarget(),
-		reads: append(hostReads(), pointer("metadata", "annotations", inspectKey), pointer("metadata", "annotations", rebootKey),
+		reads: append(hostReads(), pointer("metadata", "annotations", inspectKey), pointer("metadata", "annotations", metal3.RebootAnnotationPrefix),
 			"/spec/externallyProvisioned", "/spec/customDeploy"),
 		set:      inspectAgain,
 		taken:    inspectTaken,
@@ -20,7 +22,7 @@ func inspectHostAgain() fieldChange {
 		riskText: "the server is powered off and on and boots the ramdisk; it must run nothing",
 		proof:    ProvedInLab,
 		title:    "have metal3 inspect BareMetalHost %s again",
-		oc: "oc -n " + bareMetalNamespace + " annotate bmh %s inspect.metal3.io=''   # " +
+		oc: "oc -n " + openshift.MachineAPINamespace + " annotate bmh %s inspect.metal3.io=''   # " +
 			`in the state inspecting: reboot.metal3.io='{"mode":"hard","force":true}'`,
 		inverse: "take the annotation away, until metal3 has acted on it",
 		keeps: func(o Object) string {
@@ -39,7 +41,7 @@ func inspectHostAgain() fieldChange {
 // internal/controller/metal3.io/host_state_machine.go handleInspecting). Elsewhere metal3
 // would ignore it, or reboot a system that runs.
 func inspectAgain(o Object, in input) (map[string]any, error) {
-	for _, key := range []string{pausedKey, detachedKey, inspectKey, rebootKey} {
+	for _, key := range []string{metal3.PausedAnnotation, metal3.DetachedAnnotation, inspectKey, metal3.RebootAnnotationPrefix} {
 		if _, there := fieldAt(o, pointer("metadata", "annotations", key)); there {
 			return nil, fmt.Errorf("the host has the annotation %s", key)
 		}
@@ -54,14 +56,14 @@ func inspectAgain(o Object, in input) (map[string]any, error) {
 	case state == "available" || state == "ready":
 		return map[string]any{pointer("metadata", "annotations", inspectKey): "", planMark: in.plan}, nil
 	case state == "inspecting":
-		return map[string]any{pointer("metadata", "annotations", rebootKey): `{"mode":"hard","force":true}`, planMark: in.plan}, nil
+		return map[string]any{pointer("metadata", "annotations", metal3.RebootAnnotationPrefix): `{"mode":"hard","force":true}`, planMark: in.plan}, nil
 	default:
 		return nil, fmt.Errorf("its state is %s: metal3 inspects again only from available or inspecting", orNone(state))
 	}
 }
 
 func inspectTaken(o Object) string {
-	for _, key := range []string{inspectKey, rebootKey} {
+	for _, key := range []string{inspectKey, metal3.RebootAnnotationPrefix} {
 		if _, there := fieldAt(o, pointer("metadata", "annotations", key)); there {
 			return key
 		}

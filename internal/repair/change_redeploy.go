@@ -6,18 +6,19 @@ import (
 	"strconv"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 const redeploymentReason = "/spec/forceRedeploymentReason"
 
 // redeployControllerManager rolls out the kube-controller-manager of which no pod leads.
 func redeployControllerManager() fieldChange {
-	return leaderless("redeploy-controller-manager", "kube-controller-manager", Simulated)
+	return leaderless("redeploy-controller-manager", openshift.ControllerManager, Simulated)
 }
 
 // redeployScheduler rolls out the kube-scheduler of which no pod leads.
 func redeployScheduler() fieldChange {
-	return leaderless("redeploy-scheduler", "kube-scheduler", Advice)
+	return leaderless("redeploy-scheduler", openshift.Scheduler, Advice)
 }
 
 // redeployOperand rolls an operand out again after its installer failed. A revision that

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 const (
@@ -21,9 +22,9 @@ const (
 )
 
 var (
-	certificateEnds   = pointer("metadata", "annotations", "auth.openshift.io/certificate-not-after")
-	certificateBegins = pointer("metadata", "annotations", "auth.openshift.io/certificate-not-before")
-	certificateIssuer = pointer("metadata", "annotations", "auth.openshift.io/certificate-issuer")
+	certificateEnds   = pointer("metadata", "annotations", openshift.CertificateNotAfterAnnotation)
+	certificateBegins = pointer("metadata", "annotations", openshift.CertificateNotBeforeAnnotation)
+	certificateIssuer = pointer("metadata", "annotations", openshift.CertificateIssuerAnnotation)
 	// leafName is a Secret where an operator of the control plane issues certificates. Those in
 	// the namespaces of the pods are copies, which are written back, and those of etcd have
 	// signers of their own (openshift/cluster-kube-apiserver-operator:
@@ -49,7 +50,7 @@ func regenerateLeaf() fieldChange {
 		since: "4.14",
 		taken: func(o Object) string {
 			if v, _ := fieldAt(o, certificateEnds); v == forceRegeneration {
-				return "auth.openshift.io/certificate-not-after"
+				return openshift.CertificateNotAfterAnnotation
 			}
 			return ""
 		},

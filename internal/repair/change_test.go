@@ -14,6 +14,8 @@ import (
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 	"github.com/rollcall-project/rollcall/internal/tools/sample"
 )
 
@@ -54,17 +56,17 @@ func changeCases() []changeCase {
 		},
 		{
 			remedy: "unpause-host", subject: host, object: bareMetalHostRef("worker-1"),
-			content: bareMetalHost(map[string]any{pausedKey: "maintenance", "other": "stays"}, map[string]any{"online": true},
+			content: bareMetalHost(map[string]any{metal3.PausedAnnotation: "maintenance", "other": "stays"}, map[string]any{"online": true},
 				map[string]any{"provisioning": map[string]any{"state": "available"}}),
-			broken:  annotated(pausedKey),
+			broken:  annotated(metal3.PausedAnnotation),
 			actions: onlyVerify,
 		},
 		{
 			remedy: "attach-host", subject: host, object: bareMetalHostRef("worker-1"),
-			content: bareMetalHost(map[string]any{detachedKey: ""}, map[string]any{"online": true}, map[string]any{"operationalStatus": "detached"}),
+			content: bareMetalHost(map[string]any{metal3.DetachedAnnotation: ""}, map[string]any{"online": true}, map[string]any{"operationalStatus": "detached"}),
 			broken:  func(o Object) bool { return stringAt(o, "status", "operationalStatus") == "detached" },
 			follow: func(o Object) {
-				if !annotated(detachedKey)(o) {
+				if !annotated(metal3.DetachedAnnotation)(o) {
 					o["status"].(map[string]any)["operationalStatus"] = "OK"
 				}
 			},
@@ -73,7 +75,7 @@ func changeCases() []changeCase {
 		{
 			remedy: "unpause-pool", subject: fault.Subject{Kind: fault.Pool, Name: "worker"}, object: poolRef("worker"),
 			content: func() Object {
-				return clone(Object{"apiVersion": mcoGroup + "/v1", "kind": "MachineConfigPool",
+				return clone(Object{"apiVersion": openshift.MachineConfigGroup + "/v1", "kind": "MachineConfigPool",
 					"spec": map[string]any{"paused": true, "configuration": map[string]any{"name": "rendered-worker-b"}},
 					"status": map[string]any{"configuration": map[string]any{"name": "rendered-worker-a"}, "machineCount": 2, "updatedMachineCount": 0,
 						"readyMachineCount": 2, "unavailableMachineCount": 0, "degradedMachineCount": 0}})
@@ -113,8 +115,8 @@ func changeCases() []changeCase {
 				"provisioning": map[string]any{"state": "inspecting"}}),
 			broken: func(o Object) bool { return stringAt(o, "status", "errorType") != "" },
 			follow: func(o Object) {
-				if annotated(rebootKey)(o) {
-					delete(o["metadata"].(map[string]any)["annotations"].(map[string]any), rebootKey)
+				if annotated(metal3.RebootAnnotationPrefix)(o) {
+					delete(o["metadata"].(map[string]any)["annotations"].(map[string]any), metal3.RebootAnnotationPrefix)
 					delete(o["status"].(map[string]any), "errorType")
 				}
 			},
@@ -280,7 +282,7 @@ func newChangeRig(t *testing.T, c changeCase) *changeRig {
 
 // touched lets metal3 take a new path of a BMC only when it has read the Secret again.
 func (r *changeRig) touched(t *testing.T) {
-	ref := secretRef(bareMetalNamespace, "worker-1-bmc")
+	ref := secretRef(openshift.MachineAPINamespace, "worker-1-bmc")
 	r.put(ref, newContent(t, "secrets", map[string]string{"username": "root", "password": "right"}))
 	before := stringAt(r.objects[keyOf(ref)], "metadata", "resourceVersion")
 	r.c.follow = func(o Object) {

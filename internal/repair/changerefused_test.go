@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 )
 
 // What changed since the plan was made, or is not safe, refuses; nothing is written.
@@ -28,12 +30,12 @@ func TestChangeRefused(t *testing.T) {
 		}, "an update to 4.20.5 is under way"},
 		"paused by another since": {"unpause-host", func(r *changeRig, _ *Plan) {
 			r.edit(r.c.object, "kubectl-annotate", func(o Object) {
-				o["metadata"].(map[string]any)["annotations"].(map[string]any)[pausedKey] = "firmware update"
+				o["metadata"].(map[string]any)["annotations"].(map[string]any)[metal3.PausedAnnotation] = "firmware update"
 			})
 		}, "was maintenance, is firmware update; last written by kubectl-annotate"},
 		"paused meanwhile": {"switch-host-on", func(r *changeRig, _ *Plan) {
 			r.edit(r.c.object, "x", func(o Object) {
-				o["metadata"].(map[string]any)["annotations"].(map[string]any)[pausedKey] = ""
+				o["metadata"].(map[string]any)["annotations"].(map[string]any)[metal3.PausedAnnotation] = ""
 			})
 		}, ""},
 		"etcd has lost a member": {"remove-etcd-override", func(r *changeRig, _ *Plan) {
@@ -108,7 +110,7 @@ func TestChangeNotPlanned(t *testing.T) {
 		switch c.remedy {
 		case "unpause-host":
 			set, want = func(o Object) {
-				o["metadata"].(map[string]any)["annotations"].(map[string]any)[pausedKey] = "metal3.io/capm3"
+				o["metadata"].(map[string]any)["annotations"].(map[string]any)[metal3.PausedAnnotation] = "metal3.io/capm3"
 			}, "the controller of that name"
 		case "unpause-pool":
 			set, want = func(o Object) {
@@ -131,7 +133,7 @@ func TestChangeNotPlanned(t *testing.T) {
 					o["status"].(map[string]any)["poweredOn"] = true
 				},
 				"assisted-service-controller": func(o Object) {
-					o["metadata"].(map[string]any)["annotations"].(map[string]any)[pausedKey] = "assisted-service-controller"
+					o["metadata"].(map[string]any)["annotations"].(map[string]any)[metal3.PausedAnnotation] = "assisted-service-controller"
 				},
 			} {
 				r := newChangeRig(t, c)

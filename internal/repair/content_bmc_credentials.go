@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 const (
@@ -23,7 +24,7 @@ func correctBMCCredentials() contentRemedy {
 		remedy: bmcCredentials,
 		plan:   planCredentials,
 		mayWrite: func(a Args) bool {
-			return a.Resource == "secrets" && a.Namespace == bareMetalNamespace && a.Host != ""
+			return a.Resource == "secrets" && a.Namespace == openshift.MachineAPINamespace && a.Host != ""
 		},
 		reads: func(a Args) []readRule {
 			return []readRule{{object: bareMetalHostRef(a.Host), fields: credentialReads()}}
@@ -38,7 +39,7 @@ func correctBMCCredentials() contentRemedy {
 		},
 		effect: credentialsTried,
 		rights: append(append(findHostRights(), access(bareMetalHostRef(""), "", "get")...),
-			access(secretRef(bareMetalNamespace, ""), "", "get", "create", "patch", "delete")...),
+			access(secretRef(openshift.MachineAPINamespace, ""), "", "get", "create", "patch", "delete")...),
 		asks: credentialFlags,
 	}
 }
@@ -78,7 +79,7 @@ func planCredentials(ctx context.Context, d *draft) error {
 			return err
 		}
 		d.add(Step{Action: PutContent, Reads: []Reading{rd}, While: []fault.Key{k}, Deadline: minutes(10),
-			Args: Args{Remedy: bmcCredentials, Resource: "secrets", Namespace: bareMetalNamespace, Object: secret, Host: name, Content: digest}})
+			Args: Args{Remedy: bmcCredentials, Resource: "secrets", Namespace: openshift.MachineAPINamespace, Object: secret, Host: name, Content: digest}})
 		return nil // one plan has one pair of values
 	}
 	return nil

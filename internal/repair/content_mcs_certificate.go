@@ -12,6 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 const mcsCertificate = "regenerate-mcs-certificate"
@@ -53,19 +55,19 @@ func regenerateMCSCertificate() contentRemedy {
 // pointers that no operator writes (updatesecrets.go).
 func mcsPlaces() []Ref {
 	return []Ref{
-		secretRef(mcoNamespace, mcsLeaf), secretRef(mcoNamespace, mcsCA), configMapRef(mcoNamespace, mcsCA),
-		secretRef(bareMetalNamespace, "worker-user-data"), secretRef(bareMetalNamespace, "master-user-data"),
+		secretRef(openshift.MachineConfigNamespace, openshift.MCSCertificate), secretRef(openshift.MachineConfigNamespace, openshift.MCSCA), configMapRef(openshift.MachineConfigNamespace, openshift.MCSCA),
+		secretRef(openshift.MachineAPINamespace, "worker-user-data"), secretRef(openshift.MachineAPINamespace, "master-user-data"),
 	}
 }
 
 func mcsRights() []Access {
 	return slices.Concat(
 		access(infrastructureRef(), "", "get"),
-		access(secretRef(mcoNamespace, ""), "", "get", "create", "patch"),
-		access(secretRef(bareMetalNamespace, ""), "", "list", "get", "patch"),
-		access(configMapRef("kube-system", "root-ca"), "", "get"),
+		access(secretRef(openshift.MachineConfigNamespace, ""), "", "get", "create", "patch"),
+		access(secretRef(openshift.MachineAPINamespace, ""), "", "list", "get", "patch"),
+		access(configMapRef(openshift.SystemNamespace, openshift.RootCAMap), "", "get"),
 		access(nodeRef(""), "", "list"),
-		access(podRef(mcoNamespace, ""), "", "list", "get", "delete"))
+		access(podRef(openshift.MachineConfigNamespace, ""), "", "list", "get", "delete"))
 }
 
 func describeCertificate(s *Step, ref Ref) {
@@ -74,7 +76,7 @@ func describeCertificate(s *Step, ref Ref) {
 	s.RiskText = "no node that runs is touched; a saved pointer with another authority is refused by the servers"
 	s.OC = fmt.Sprintf("oc -n %s apply -f FILE   # the %s %s", ref.Namespace, kind, ref.Name)
 	s.Inverse = "write the old values back, unless somebody changed them since; what did not exist before stays: the servers need it"
-	if ref.Namespace == bareMetalNamespace {
+	if ref.Namespace == openshift.MachineAPINamespace {
 		s.Title = fmt.Sprintf("write the new authority into the pointer %s", ref)
 	}
 }
@@ -96,7 +98,7 @@ func planCertificate(ctx context.Context, d *draft) error {
 			return err
 		}
 	}
-	return d.put(m, secretRef(mcoNamespace, mcsLeaf), tlsSecret(leaf))
+	return d.put(m, secretRef(openshift.MachineConfigNamespace, openshift.MCSCertificate), tlsSecret(leaf))
 }
 
 func (d *draft) mcs(ctx context.Context) (m mcsPlan, err error) {
@@ -113,9 +115,9 @@ func (d *draft) mcs(ctx context.Context) (m mcsPlan, err error) {
 	if m.bundle, err = d.bundle(ctx); err != nil {
 		return m, err
 	}
-	secret, err := d.API.Get(ctx, secretRef(mcoNamespace, mcsCA))
+	secret, err := d.API.Get(ctx, secretRef(openshift.MachineConfigNamespace, openshift.MCSCA))
 	if err != nil && !apierrors.IsNotFound(err) {
-		return m, fmt.Errorf("read Secret %s: %w", mcsCA, err)
+		return m, fmt.Errorf("read Secret %s: %w", openshift.MCSCA, err)
 	}
 	m.ca = pairOf(secret)
 	return m, nil
@@ -127,7 +129,7 @@ func (d *draft) bundle(ctx context.Context) (string, error) {
 	for _, at := range []struct {
 		ref Ref
 		key string
-	}{{configMapRef(mcoNamespace, mcsCA), "ca-bundle.crt"}, {configMapRef("kube-system", "root-ca"), "ca.crt"}} {
+	}{{configMapRef(openshift.MachineConfigNamespace, openshift.MCSCA), "ca-bundle.crt"}, {configMapRef(openshift.SystemNamespace, openshift.RootCAMap), "ca.crt"}} {
 		cm, err := d.API.Get(ctx, at.ref)
 		switch {
 		case err == nil:
@@ -204,16 +206,16 @@ func (d *draft) put(m mcsPlan, ref Ref, c content) error {
 // that no operator writes. kube-system/root-ca is never written: on bare metal that
 // reboots all nodes (openshift/oc: pkg/cli/admin/ocpcertificates/regeneratemco).
 func (d *draft) putCA(ctx context.Context, m mcsPlan, fresh pair) error {
-	if err := d.put(m, secretRef(mcoNamespace, mcsCA), tlsSecret(fresh)); err != nil {
+	if err := d.put(m, secretRef(openshift.MachineConfigNamespace, openshift.MCSCA), tlsSecret(fresh)); err != nil {
 		return err
 	}
 	bundle := content{Data: map[string]string{"ca-bundle.crt": fresh.cert + strings.TrimSpace(m.bundle) + "\n"}}
-	if err := d.put(m, configMapRef(mcoNamespace, mcsCA), bundle); err != nil {
+	if err := d.put(m, configMapRef(openshift.MachineConfigNamespace, openshift.MCSCA), bundle); err != nil {
 		return err
 	}
-	secrets, err := d.API.List(ctx, secretRef(bareMetalNamespace, ""))
+	secrets, err := d.API.List(ctx, secretRef(openshift.MachineAPINamespace, ""))
 	if err != nil {
-		return fmt.Errorf("list Secrets of %s: %w", bareMetalNamespace, err)
+		return fmt.Errorf("list Secrets of %s: %w", openshift.MachineAPINamespace, err)
 	}
 	breaks := []string{"worker.ign and images that hold it (ISO, PXE, virtual media)"}
 	for _, o := range secrets {
@@ -223,11 +225,11 @@ func (d *draft) putCA(ctx context.Context, m mcsPlan, fresh pair) error {
 			continue // the operator writes these
 		}
 		text, err := replaceCA(raw, fresh.cert)
-		if err != nil || !slices.Contains(mcsPlaces(), secretRef(bareMetalNamespace, name)) {
-			breaks = append(breaks, "Secret "+bareMetalNamespace+"/"+name)
+		if err != nil || !slices.Contains(mcsPlaces(), secretRef(openshift.MachineAPINamespace, name)) {
+			breaks = append(breaks, "Secret "+openshift.MachineAPINamespace+"/"+name)
 			continue
 		}
-		if err := d.put(m, secretRef(bareMetalNamespace, name), content{Data: map[string]string{"userData": text}}); err != nil {
+		if err := d.put(m, secretRef(openshift.MachineAPINamespace, name), content{Data: map[string]string{"userData": text}}); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 const (
@@ -42,10 +43,10 @@ func renderObject(name, chrony string) Object {
 		}},
 	}
 	return Object{
-		"apiVersion": mcoGroup + "/v1", "kind": "MachineConfig",
+		"apiVersion": openshift.MachineConfigGroup + "/v1", "kind": "MachineConfig",
 		"metadata": map[string]any{"name": name, "creationTimestamp": nil,
-			"annotations": map[string]any{generatedByKey: "abc123", releaseVersionKey: "4.20.0"},
-			"ownerReferences": []any{map[string]any{"apiVersion": mcoGroup + "/v1", "kind": "MachineConfigPool", "name": "master", "uid": "",
+			"annotations": map[string]any{openshift.GeneratedByControllerAnnotation: "abc123", openshift.ReleaseVersionAnnotation: "4.20.0"},
+			"ownerReferences": []any{map[string]any{"apiVersion": openshift.MachineConfigGroup + "/v1", "kind": "MachineConfigPool", "name": "master", "uid": "",
 				"controller": true, "blockOwnerDeletion": true}}},
 		"spec": map[string]any{"config": config, "osImageURL": "quay.io/os@sha256:1", "kernelArguments": []any{}, "extensions": []any{}, "fips": false,
 			"kernelType": ""},
@@ -56,7 +57,7 @@ func master(name, config, state, ip string) Object {
 	return Object{
 		"apiVersion": "v1", "kind": "Node",
 		"metadata": map[string]any{"labels": map[string]any{"node-role.kubernetes.io/master": ""},
-			"annotations": map[string]any{currentConfigKey: config, desiredConfigKey: config, stateKey: state}},
+			"annotations": map[string]any{openshift.CurrentConfigAnnotation: config, openshift.DesiredConfigAnnotation: config, openshift.ConfigStateAnnotation: state}},
 		"spec": map[string]any{},
 		"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "True"}},
 			"addresses": []any{map[string]any{"type": "InternalIP", "address": ip}}},
@@ -84,7 +85,7 @@ func desync(t *testing.T) *world {
 	present := renderObject(target, "server-b")
 	delete(present["metadata"].(map[string]any), "ownerReferences")
 	w.put(configRef(target), present)
-	w.put(poolRef("master"), Object{"apiVersion": mcoGroup + "/v1", "kind": "MachineConfigPool",
+	w.put(poolRef("master"), Object{"apiVersion": openshift.MachineConfigGroup + "/v1", "kind": "MachineConfigPool",
 		"spec": map[string]any{"configuration": map[string]any{"name": target, "source": []any{map[string]any{"kind": "MachineConfig", "name": "00-master"}}}},
 		"status": map[string]any{"configuration": map[string]any{}, "machineCount": int64(2), "updatedMachineCount": int64(0),
 			"readyMachineCount": int64(0), "unavailableMachineCount": int64(2), "degradedMachineCount": int64(2)}})
@@ -139,7 +140,7 @@ func (w *world) sign(o Object) bool {
 func (w *world) daemons() {
 	for _, n := range []string{"control1", "control2"} {
 		o := w.objects[keyOf(nodeRef(n))]
-		config, state := stringAt(o, "metadata", "annotations", currentConfigKey), stringAt(o, "metadata", "annotations", stateKey)
+		config, state := stringAt(o, "metadata", "annotations", openshift.CurrentConfigAnnotation), stringAt(o, "metadata", "annotations", openshift.ConfigStateAnnotation)
 		if w.objects[keyOf(configRef(config))] == nil {
 			continue
 		}
@@ -148,11 +149,11 @@ func (w *world) daemons() {
 		}
 		switch {
 		case state == "Degraded":
-			set(stateKey, "Done")
+			set(openshift.ConfigStateAnnotation, "Done")
 			return
 		case config != target:
-			set(desiredConfigKey, target)
-			set(currentConfigKey, target)
+			set(openshift.DesiredConfigAnnotation, target)
+			set(openshift.CurrentConfigAnnotation, target)
 			return
 		}
 	}
@@ -167,9 +168,9 @@ func (w *world) controller() {
 			continue
 		}
 		all++
-		if stringAt(o, "metadata", "annotations", stateKey) == "Degraded" {
+		if stringAt(o, "metadata", "annotations", openshift.ConfigStateAnnotation) == "Degraded" {
 			degraded++
-		} else if stringAt(o, "metadata", "annotations", currentConfigKey) == target {
+		} else if stringAt(o, "metadata", "annotations", openshift.CurrentConfigAnnotation) == target {
 			updated++
 		}
 	}
@@ -190,7 +191,7 @@ func (w *world) Evaluate(_ context.Context, k fault.Key) (diagnosis.Finding, err
 	empty := stringAt(w.objects[keyOf(poolRef("master"))], "status", "configuration", "name") == ""
 	absent := false
 	for _, n := range []string{"control1", "control2"} {
-		config := stringAt(w.objects[keyOf(nodeRef(n))], "metadata", "annotations", currentConfigKey)
+		config := stringAt(w.objects[keyOf(nodeRef(n))], "metadata", "annotations", openshift.CurrentConfigAnnotation)
 		absent = absent || w.objects[keyOf(configRef(config))] == nil
 	}
 	present := map[string]bool{"pool-config-empty": empty, "render-missing": absent, "bootstrap-desync": absent}[k.Fault]

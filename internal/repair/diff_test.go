@@ -3,12 +3,14 @@ package repair
 import (
 	"strings"
 	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 )
 
 // A diff shows what changes and nothing else, and of a secret no value.
 func TestDiffText(t *testing.T) {
 	host := Object{"spec": map[string]any{"online": false, "bmc": map[string]any{"address": "redfish://admin:hunter2@192.0.2.1/x"}},
-		"metadata": map[string]any{"annotations": map[string]any{pausedKey: "maintenance"}}}
+		"metadata": map[string]any{"annotations": map[string]any{metal3.PausedAnnotation: "maintenance"}}}
 	list := Object{"spec": map[string]any{"l": []any{"192.0.2.0/24", "198.51.100.0/24"}}}
 	for name, tt := range map[string]struct {
 		ref  Ref
@@ -17,8 +19,8 @@ func TestDiffText(t *testing.T) {
 		want string
 	}{
 		"set": {bareMetalHostRef("w"), host, map[string]any{"/spec/online": true}, "@@ spec @@\n-online: false\n+online: true\n"},
-		"remove": {bareMetalHostRef("w"), host, map[string]any{pointer("metadata", "annotations", pausedKey): nil},
-			"@@ metadata.annotations @@\n-" + pausedKey + ": maintenance\n"},
+		"remove": {bareMetalHostRef("w"), host, map[string]any{pointer("metadata", "annotations", metal3.PausedAnnotation): nil},
+			"@@ metadata.annotations @@\n-" + metal3.PausedAnnotation + ": maintenance\n"},
 		"add": {bareMetalHostRef("w"), host, map[string]any{"/spec/x": "y"}, "@@ spec @@\n+x: \"y\"\n"},
 		"append": {bareMetalHostRef("w"), list, map[string]any{"/spec/l": []any{"192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"}},
 			"@@ spec @@\n l:\n - 192.0.2.0/24\n - 198.51.100.0/24\n+- 203.0.113.0/24\n"},

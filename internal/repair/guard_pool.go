@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // The guards of pools and their nodes.
@@ -64,8 +66,8 @@ func guardOthersAtRest(ctx context.Context, e env, _ Step, g Guard) (string, err
 func controlPlane(node Object) bool {
 	labels, _ := fieldAt(node, "/metadata/labels")
 	m, _ := labels.(map[string]any)
-	_, a := m["node-role.kubernetes.io/master"]
-	_, b := m["node-role.kubernetes.io/control-plane"]
+	_, a := m[openshift.MasterLabel]
+	_, b := m[openshift.ControlPlaneLabel]
 	return a || b
 }
 
@@ -76,7 +78,7 @@ func notAtRest(node Object) string {
 	if v, _ := fieldAt(node, "/spec/unschedulable"); v == true {
 		return "is cordoned"
 	}
-	switch state := stringAt(node, "metadata", "annotations", stateKey); state {
+	switch state := stringAt(node, "metadata", "annotations", openshift.ConfigStateAnnotation); state {
 	case "Working", "Rebooting":
 		return "is in state " + state
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // TestHeldRefused: what is not the missing render is not restored.
@@ -21,10 +23,14 @@ func TestHeldRefused(t *testing.T) {
 		{"another pool", func(o Object) {
 			meta(o)["ownerReferences"] = []any{map[string]any{"kind": "MachineConfigPool", "name": "worker"}}
 		}, "not to pool master"},
-		{"a role label", func(o Object) { meta(o)["labels"] = map[string]any{roleLabel: "master"} }, "an input of the next render"},
-		{"another controller", func(o Object) { meta(o)["annotations"].(map[string]any)[generatedByKey] = "zzz" }, "from another release"},
-		{"no controller", func(o Object) { delete(meta(o)["annotations"].(map[string]any), generatedByKey) }, "from another release"},
-		{"another release", func(o Object) { meta(o)["annotations"].(map[string]any)[releaseVersionKey] = "4.19.0" }, "of release 4.19.0"},
+		{"a role label", func(o Object) { meta(o)["labels"] = map[string]any{openshift.ConfigRoleLabel: "master"} }, "an input of the next render"},
+		{"another controller", func(o Object) {
+			meta(o)["annotations"].(map[string]any)[openshift.GeneratedByControllerAnnotation] = "zzz"
+		}, "from another release"},
+		{"no controller", func(o Object) {
+			delete(meta(o)["annotations"].(map[string]any), openshift.GeneratedByControllerAnnotation)
+		}, "from another release"},
+		{"another release", func(o Object) { meta(o)["annotations"].(map[string]any)[openshift.ReleaseVersionAnnotation] = "4.19.0" }, "of release 4.19.0"},
 		{"no Ignition", func(o Object) { delete(o["spec"].(map[string]any), "config") }, "no Ignition config"},
 		{"bad Ignition", func(o Object) {
 			o["spec"].(map[string]any)["config"] = map[string]any{"ignition": map[string]any{"version": "9.9.9"}}

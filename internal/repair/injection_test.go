@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/tools/sample"
 )
 
@@ -55,7 +56,7 @@ func targets() []tried {
 		tried{name: "remove-member: " + removeDeadMember, make: static(removeDeadMember)},
 		tried{name: "put-content: " + bmcCredentials + ", no Secret", make: put(bmcCredentials, bmcAsk, func(*testing.T, *changeRig) {})},
 		tried{name: "put-content: " + bmcCredentials + ", wrong values", make: put(bmcCredentials, bmcAsk, func(t *testing.T, r *changeRig) {
-			r.put(secretRef(bareMetalNamespace, "worker-1-bmc"), newContent(t, "secrets", map[string]string{"username": "root", "password": "old"}))
+			r.put(secretRef(openshift.MachineAPINamespace, "worker-1-bmc"), newContent(t, "secrets", map[string]string{"username": "root", "password": "old"}))
 		})},
 		tried{name: "put-content, restart-server: " + mcsCertificate, make: put(mcsCertificate, noAsk, func(t *testing.T, r *changeRig) { r.withAuthority(t) })},
 		tried{name: "put-content, restart-server: " + mcsCertificate + ", new authority", make: put(mcsCertificate,
@@ -77,7 +78,7 @@ func withoutAuthority(t *testing.T, r *changeRig) {
 		t.Fatal(err)
 	}
 	r.put(Ref{Version: "v1", Resource: "configmaps", Namespace: "kube-system", Name: "root-ca"}, newContent(t, "configmaps", map[string]string{"ca.crt": ca.cert}))
-	r.put(secretRef(bareMetalNamespace, "worker-user-data"), newContent(t, "secrets",
+	r.put(secretRef(openshift.MachineAPINamespace, "worker-user-data"), newContent(t, "secrets",
 		map[string]string{"userData": `{"ignition":{"version":"3.2.0","security":{"tls":{"certificateAuthorities":[{"source":"data:,x"}]}}}}`}))
 }
 

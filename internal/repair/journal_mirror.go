@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // maxMirror keeps the copy below the API's limit for a ConfigMap (1 MiB); the
@@ -32,7 +33,7 @@ func (m ConfigMapMirror) Keep(ctx context.Context, p *Plan, encoded []byte, reco
 		_, err := m.API.Create(ctx, ref, Object{
 			"apiVersion": "v1", "kind": "ConfigMap", "data": data,
 			"metadata": map[string]any{"name": ref.Name, "namespace": ref.Namespace,
-				"labels": map[string]any{"app.kubernetes.io/managed-by": kube.FieldManager, "rollcall.dev/plan": p.ID}},
+				"labels": map[string]any{openshift.ManagedByLabel: kube.FieldManager, "rollcall.dev/plan": p.ID}},
 		}, false)
 		return err
 	}
@@ -55,7 +56,7 @@ func mirrorOf(p *Plan) string {
 	if namespace, _ := p.Cluster.hosted(); namespace != "" {
 		return namespace
 	}
-	return mcoNamespace
+	return openshift.MachineConfigNamespace
 }
 
 func mirrored(records []Record) (string, error) {

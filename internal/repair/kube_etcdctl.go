@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/rollcall-project/rollcall/internal/kube/podexec"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Members of etcd are no objects of the API. They are read and removed as if they were, so
@@ -189,9 +190,9 @@ func etcdctlInPod(api Reader, exec *podexec.Client) etcdctl {
 	return func(ctx context.Context, args ...string) ([]byte, error) {
 		ctx, cancel := context.WithTimeout(ctx, etcdctlTimeout)
 		defer cancel()
-		pods, err := api.List(ctx, podRef(etcdNamespace, ""))
+		pods, err := api.List(ctx, podRef(openshift.EtcdNamespace, ""))
 		if err != nil {
-			return nil, fmt.Errorf("list pods of %s: %w", etcdNamespace, err)
+			return nil, fmt.Errorf("list pods of %s: %w", openshift.EtcdNamespace, err)
 		}
 		for _, p := range pods {
 			c := conditionOf(p, "Ready")
@@ -200,14 +201,14 @@ func etcdctlInPod(api Reader, exec *podexec.Client) etcdctl {
 			}
 			return execIn(ctx, exec, stringAt(p, "metadata", "name"), append([]string{"etcdctl"}, args...))
 		}
-		return nil, fmt.Errorf("no pod of etcd in %s is ready", etcdNamespace)
+		return nil, fmt.Errorf("no pod of etcd in %s is ready", openshift.EtcdNamespace)
 	}
 }
 
 func execIn(ctx context.Context, client *podexec.Client, pod string, argv []string) ([]byte, error) {
 	o := podexec.Command{Container: "etcdctl", Argv: argv}
 	out, complaint := &bounded{most: etcdctlOutput}, &limited{}
-	if err := client.Run(ctx, etcdNamespace, pod, o, podexec.Streams{Out: out, Err: complaint}, podexec.NoWebSocket); err != nil {
+	if err := client.Run(ctx, openshift.EtcdNamespace, pod, o, podexec.Streams{Out: out, Err: complaint}, podexec.NoWebSocket); err != nil {
 		return out.Bytes(), fmt.Errorf("run etcdctl in %s: %w (%s)", pod, err, complaint.text)
 	}
 	return out.Bytes(), nil

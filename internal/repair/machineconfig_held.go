@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/internal/kube/podexec"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
 )
 
@@ -89,7 +90,7 @@ const heldTimeout = time.Minute
 
 // Fetch implements HeldConfigs.
 func (h HeldLive) Fetch(ctx context.Context, host string) (io.ReadCloser, error) {
-	const namespace = "openshift-machine-config-operator"
+	const namespace = openshift.MachineConfigNamespace
 	pods, err := h.client.OnNode(ctx, namespace, "k8s-app=machine-config-daemon", host, 0)
 	if err != nil {
 		return nil, fmt.Errorf("held config of %s: find its machine-config-daemon: %w", host, err)
@@ -97,7 +98,7 @@ func (h HeldLive) Fetch(ctx context.Context, host string) (io.ReadCloser, error)
 	if len(pods) == 0 {
 		return nil, fmt.Errorf("held config of %s: no machine-config-daemon runs on it: %w", host, fs.ErrNotExist)
 	}
-	command := podexec.Command{Container: "machine-config-daemon", Argv: []string{"cat", "/rootfs" + HeldPath}}
+	command := podexec.Command{Container: openshift.MachineConfigDaemon, Argv: []string{"cat", "/rootfs" + HeldPath}}
 	run := func(to podexec.Streams) error {
 		return h.client.Run(ctx, namespace, pods[0].Name, command, to, podexec.NoWebSocket)
 	}

@@ -16,15 +16,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
-// Names of the certificate of the machine config server and of its CA, and how long
-// they last (openshift/oc: pkg/cli/admin/ocpcertificates/regeneratemco/command.go).
-const (
-	mcsLeaf     = "machine-config-server-tls"
-	mcsCA       = "machine-config-server-ca"
-	mcsValidity = 10 * 365 * 24 * time.Hour
-)
+// mcsValidity is how long the certificate of the machine config server and its CA are valid
+// (openshift/oc: pkg/cli/admin/ocpcertificates/regeneratemco/command.go).
+const mcsValidity = 10 * 365 * 24 * time.Hour
 
 // infrastructureReads are the fields that the names of the certificate come from.
 func infrastructureReads() []string {
@@ -108,7 +106,7 @@ func newCA(newKey func() (*rsa.PrivateKey, error), now time.Time) (pair, error) 
 	}
 	id := sha256.Sum256(x509.MarshalPKCS1PublicKey(&key.PublicKey))
 	template := &x509.Certificate{
-		Subject:   pkix.Name{CommonName: fmt.Sprintf("%s_%s@%d", mcoNamespace, mcsCA, now.Unix())},
+		Subject:   pkix.Name{CommonName: fmt.Sprintf("%s_%s@%d", openshift.MachineConfigNamespace, openshift.MCSCA, now.Unix())},
 		NotBefore: now.Add(-time.Second), NotAfter: now.Add(mcsValidity), SubjectKeyId: id[:20],
 		KeyUsage: x509.KeyUsageKeyEncipherment | x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true,
 	}

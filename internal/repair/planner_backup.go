@@ -7,6 +7,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // firstRotation is how long after the installation a backup of etcd would hold certificates
@@ -16,7 +18,7 @@ const firstRotation = 24 * time.Hour
 const backupCommand = "oc debug node/NODE -- chroot /host /usr/local/bin/cluster-backup.sh /home/core/assets/backup"
 
 func backupRef() Ref {
-	return Ref{Group: "operator.openshift.io", Version: "v1alpha1", Resource: "etcdbackups"}
+	return Ref{Group: openshift.OperatorGroup, Version: "v1alpha1", Resource: "etcdbackups"}
 }
 
 // backup notes, for a plan that may cost etcd a member, which backup there is and how one

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // The plan of recreate-render and align-annotations: both give the daemons of a pool a config to
@@ -23,7 +25,7 @@ func (d *draft) stuck(ctx context.Context) (map[string][]string, error) {
 	}
 	out := map[string][]string{}
 	for _, n := range nodes {
-		config := stringAt(n, "metadata", "annotations", currentConfigKey)
+		config := stringAt(n, "metadata", "annotations", openshift.CurrentConfigAnnotation)
 		if m := renderedName.FindStringSubmatch(config); m == nil || m[1] != d.pool {
 			continue
 		}

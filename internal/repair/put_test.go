@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 const bmcPassword = "bmcPassword-hunter2-password"
@@ -27,9 +28,9 @@ func putRig(t *testing.T, remedy string) *changeRig {
 		content: bareMetalHost(nil, map[string]any{"online": true, "bmc": map[string]any{"credentialsName": "worker-1-bmc", "address": "redfish://192.0.2.7/x"}},
 			map[string]any{"errorType": "registration error", "provisioning": map[string]any{"state": "registering"}}),
 		broken: func(o Object) bool { return stringAt(o, "status", "errorType") != "" }}
-	leaf := secretRef(mcoNamespace, mcsLeaf)
+	leaf := secretRef(openshift.MachineConfigNamespace, openshift.MCSCertificate)
 	if remedy == mcsCertificate {
-		c.subject, c.object = fault.Subject{Kind: fault.Cluster}, podRef(mcoNamespace, "machine-config-server-a")
+		c.subject, c.object = fault.Subject{Kind: fault.Cluster}, podRef(openshift.MachineConfigNamespace, "machine-config-server-a")
 		c.content = serverPod
 		c.broken = func(Object) bool { return false }
 	}
@@ -46,7 +47,7 @@ func putRig(t *testing.T, remedy string) *changeRig {
 		if r.still {
 			return
 		}
-		if s := r.objects[keyOf(secretRef(bareMetalNamespace, "worker-1-bmc"))]; s != nil && remedy == bmcCredentials {
+		if s := r.objects[keyOf(secretRef(openshift.MachineAPINamespace, "worker-1-bmc"))]; s != nil && remedy == bmcCredentials {
 			pass, _ := base64.StdEncoding.DecodeString(stringAt(s, "data", "password"))
 			if string(pass) == bmcPassword {
 				r.edit(host, "metal3", func(o Object) {
@@ -56,7 +57,7 @@ func putRig(t *testing.T, remedy string) *changeRig {
 			}
 		}
 		if remedy == mcsCertificate && r.objects[keyOf(c.object)] == nil {
-			r.put(podRef(mcoNamespace, "machine-config-server-b"), serverPod())
+			r.put(podRef(openshift.MachineConfigNamespace, "machine-config-server-b"), serverPod())
 		}
 	}}
 	return r
@@ -130,8 +131,8 @@ func (r *changeRig) withAuthority(t *testing.T) pair {
 // trusts gives the cluster a CA of the machine config server.
 func (r *changeRig) trusts(t *testing.T, ca pair) {
 	t.Helper()
-	r.put(secretRef(mcoNamespace, mcsCA), newContent(t, "secrets", map[string]string{"tls.crt": ca.cert, "tls.key": ca.key}))
-	r.put(Ref{Version: "v1", Resource: "configmaps", Namespace: mcoNamespace, Name: mcsCA}, newContent(t, "configmaps",
+	r.put(secretRef(openshift.MachineConfigNamespace, openshift.MCSCA), newContent(t, "secrets", map[string]string{"tls.crt": ca.cert, "tls.key": ca.key}))
+	r.put(Ref{Version: "v1", Resource: "configmaps", Namespace: openshift.MachineConfigNamespace, Name: openshift.MCSCA}, newContent(t, "configmaps",
 		map[string]string{"ca-bundle.crt": ca.cert}))
 }
 
@@ -179,7 +180,7 @@ func (r *changeRig) leaks(t *testing.T) (found []string) {
 // The credentials of a BMC are created or changed, taken by metal3, undone; they are nowhere
 // but in the store and the cluster.
 func TestBMCCredentials(t *testing.T) {
-	ref := secretRef(bareMetalNamespace, "worker-1-bmc")
+	ref := secretRef(openshift.MachineAPINamespace, "worker-1-bmc")
 	for _, exists := range []bool{false, true} {
 		r := putRig(t, bmcCredentials)
 		if exists {
@@ -224,7 +225,7 @@ func TestServerCertificate(t *testing.T) {
 		t.Fatalf("Apply: %v, %+v\n%s", err, o, strings.Join(r.said, "\n"))
 	}
 	names := []string{"api-int.c.example.com", "192.0.2.5"}
-	made := r.get(secretRef(mcoNamespace, mcsLeaf))
+	made := r.get(secretRef(openshift.MachineConfigNamespace, openshift.MCSCertificate))
 	if err := pairOf(made).checkServer(names, ca.cert, r.exec.Clock.Now()); err != nil || stringAt(made, "type") != "kubernetes.io/tls" {
 		t.Errorf("the certificate: %v", err)
 	}
@@ -252,9 +253,9 @@ func TestServerCertificate(t *testing.T) {
 	if _, err := none.putPlan(t, noAsk); !errors.Is(err, ErrNothingToDo) || !strings.Contains(err.Error(), "--new-mcs-authority") {
 		t.Errorf("no authority, and none asked for: %v", err)
 	}
-	none.put(secretRef(bareMetalNamespace, "worker-user-data"), newContent(t, "secrets",
+	none.put(secretRef(openshift.MachineAPINamespace, "worker-user-data"), newContent(t, "secrets",
 		map[string]string{"userData": `{"ignition":{"version":"3.2.0","security":{"tls":{"certificateAuthorities":[{"source":"data:,x"}]}}}}`}))
-	none.put(secretRef(bareMetalNamespace, "blue-user-data"), newContent(t, "secrets", map[string]string{"userData": "#cloud-config"}))
+	none.put(secretRef(openshift.MachineAPINamespace, "blue-user-data"), newContent(t, "secrets", map[string]string{"userData": "#cloud-config"}))
 	p, err = none.putPlan(t, Ask{MCS: CertificateAsk{NewCA: true}})
 	if err != nil || fmt.Sprint(actionNames(p)) != "[put-content put-content put-content put-content restart-server verify]" ||
 		!strings.Contains(strings.Join(p.Notes, " "), "blue-user-data") {
@@ -273,7 +274,7 @@ func TestServerCertificate(t *testing.T) {
 // TestRestartNotReady: a server on a node that is not Ready is neither restarted nor waited
 // for, and the plan shows it; the same where the node is lost after the plan was made.
 func TestRestartNotReady(t *testing.T) {
-	far := podRef(mcoNamespace, "machine-config-server-far")
+	far := podRef(openshift.MachineConfigNamespace, "machine-config-server-far")
 	make := func(ready string) *changeRig {
 		r := putRig(t, mcsCertificate)
 		r.withAuthority(t)

@@ -1,58 +1,41 @@
 package repair
 
-const (
-	mcoGroup     = "machineconfiguration.openshift.io"
-	mcoNamespace = "openshift-machine-config-operator"
+import (
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 func poolRef(name string) Ref {
-	return Ref{Group: mcoGroup, Version: "v1", Resource: "machineconfigpools", Name: name}
+	return Ref{Group: openshift.MachineConfigGroup, Version: "v1", Resource: "machineconfigpools", Name: name}
 }
 
 func configRef(name string) Ref {
-	return Ref{Group: mcoGroup, Version: "v1", Resource: "machineconfigs", Name: name}
+	return Ref{Group: openshift.MachineConfigGroup, Version: "v1", Resource: "machineconfigs", Name: name}
 }
 
 func nodeRef(name string) Ref { return Ref{Version: "v1", Resource: "nodes", Name: name} }
 
 func csrRef(name string) Ref {
-	return Ref{Group: "certificates.k8s.io", Version: "v1", Resource: "certificatesigningrequests", Name: name}
+	return Ref{Group: openshift.CertificatesGroup, Version: "v1", Resource: "certificatesigningrequests", Name: name}
 }
 
 func clusterVersionRef() Ref {
-	return Ref{Group: "config.openshift.io", Version: "v1", Resource: "clusterversions", Name: "version"}
+	return Ref{Group: openshift.ConfigGroup, Version: "v1", Resource: "clusterversions", Name: "version"}
 }
 
 func etcdRef() Ref {
-	return Ref{Group: "operator.openshift.io", Version: "v1", Resource: "etcds", Name: "cluster"}
+	return Ref{Group: openshift.OperatorGroup, Version: "v1", Resource: "etcds", Name: "cluster"}
 }
 
-// Annotations of the machine-config-operator
-// (openshift/machine-config-operator:pkg/daemon/constants/constants.go,
-// pkg/controller/common/constants.go).
-const (
-	currentConfigKey  = mcoGroup + "/currentConfig"
-	desiredConfigKey  = mcoGroup + "/desiredConfig"
-	stateKey          = mcoGroup + "/state"
-	generatedByKey    = mcoGroup + "/generated-by-controller-version"
-	releaseVersionKey = mcoGroup + "/release-image-version"
-	roleLabel         = mcoGroup + "/role"
-)
-
-// bareMetalNamespace is where OpenShift keeps its BareMetalHosts
-// (openshift/cluster-baremetal-operator: controllers/provisioning_controller.go, ComponentNamespace).
-const bareMetalNamespace = "openshift-machine-api"
-
 func bareMetalHostRef(name string) Ref {
-	return Ref{Group: "metal3.io", Version: "v1alpha1", Resource: "baremetalhosts", Namespace: bareMetalNamespace, Name: name}
+	return Ref{Group: openshift.Metal3Group, Version: "v1alpha1", Resource: "baremetalhosts", Namespace: openshift.MachineAPINamespace, Name: name}
 }
 
 func machineRef(name string) Ref {
-	return Ref{Group: "machine.openshift.io", Version: "v1beta1", Resource: "machines", Namespace: bareMetalNamespace, Name: name}
+	return Ref{Group: openshift.MachineGroup, Version: "v1beta1", Resource: "machines", Namespace: openshift.MachineAPINamespace, Name: name}
 }
 
 func infrastructureRef() Ref {
-	return Ref{Group: "config.openshift.io", Version: "v1", Resource: "infrastructures", Name: "cluster"}
+	return Ref{Group: openshift.ConfigGroup, Version: "v1", Resource: "infrastructures", Name: "cluster"}
 }
 
 func podRef(namespace, name string) Ref {
@@ -69,8 +52,7 @@ func configMapRef(namespace, name string) Ref {
 
 // Members of etcd are no objects of the API: see kube_etcdctl.go.
 const (
-	memberGroup   = "etcd"
-	etcdNamespace = "openshift-etcd"
+	memberGroup = "etcd"
 )
 
 func memberRef(id string) Ref {
@@ -78,7 +60,6 @@ func memberRef(id string) Ref {
 }
 
 const (
-	hypershiftGroup   = "hypershift.openshift.io"
 	hypershiftVersion = "v1beta1"
 	// operatorNamespace is where the HyperShift operator is installed by default
 	// (openshift/hypershift: cmd/install/install.go, --namespace).
@@ -86,11 +67,11 @@ const (
 )
 
 func hostedClusterRef(name string) Ref {
-	return Ref{Group: hypershiftGroup, Version: hypershiftVersion, Resource: "hostedclusters", Name: name}
+	return Ref{Group: openshift.HyperShiftGroup, Version: hypershiftVersion, Resource: "hostedclusters", Name: name}
 }
 
 func nodePoolRef(name string) Ref {
-	return Ref{Group: hypershiftGroup, Version: hypershiftVersion, Resource: "nodepools", Name: name}
+	return Ref{Group: openshift.HyperShiftGroup, Version: hypershiftVersion, Resource: "nodepools", Name: name}
 }
 
 func hypershiftOperatorRef() Ref {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/tools/sample"
 )
 
@@ -124,7 +125,7 @@ func TestApplyRepairs(t *testing.T) {
 			t.Errorf("the re-created render carries %s", gone)
 		}
 	}
-	if got := stringAt(made, "metadata", "annotations", generatedByKey); got != "abc123" {
+	if got := stringAt(made, "metadata", "annotations", openshift.GeneratedByControllerAnnotation); got != "abc123" {
 		t.Errorf("generated-by is %q", got)
 	}
 	c := conditionOf(r.get(csrRef("csr-client")), "Approved")
@@ -134,7 +135,7 @@ func TestApplyRepairs(t *testing.T) {
 	if source, _ := fieldAt(r.get(poolRef("master")), statusSource); len(source.([]any)) == 0 {
 		t.Error("status.configuration.source is empty")
 	}
-	if r.get(Ref{Resource: "configmaps", Namespace: mcoNamespace, Name: "rollcall-plan-" + p.ID}) == nil {
+	if r.get(Ref{Resource: "configmaps", Namespace: openshift.MachineConfigNamespace, Name: "rollcall-plan-" + p.ID}) == nil {
 		t.Error("the journal was not copied to the cluster")
 	}
 	h, err := Histories(r.dir)
@@ -271,8 +272,8 @@ func TestKilledAnywhereThenUndone(t *testing.T) {
 }
 
 func stuckNode(r *rig) bool {
-	return stringAt(r.get(nodeRef("control1")), "metadata", "annotations", stateKey) == "Degraded" &&
-		stringAt(r.get(nodeRef("control2")), "metadata", "annotations", stateKey) == "Degraded"
+	return stringAt(r.get(nodeRef("control1")), "metadata", "annotations", openshift.ConfigStateAnnotation) == "Degraded" &&
+		stringAt(r.get(nodeRef("control2")), "metadata", "annotations", openshift.ConfigStateAnnotation) == "Degraded"
 }
 
 // TestKilledInUndo kills the undo itself at each of its points.

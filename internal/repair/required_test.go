@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // step returns the plan's step of an action.
@@ -170,7 +171,7 @@ func TestNothingWaits(t *testing.T) {
 	p := r.plan(t)
 	for _, n := range []string{"control1", "control2"} {
 		r.edit(nodeRef(n), "x", func(o Object) {
-			o["metadata"].(map[string]any)["annotations"].(map[string]any)[currentConfigKey] = target
+			o["metadata"].(map[string]any)["annotations"].(map[string]any)[openshift.CurrentConfigAnnotation] = target
 		})
 	}
 	e := (&run{Executor: r.exec, plan: p}).env()
@@ -192,7 +193,7 @@ func TestAlignAnotherPoolsNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.edit(nodeRef("control1"), "x", func(o Object) {
-		o["metadata"].(map[string]any)["annotations"].(map[string]any)[currentConfigKey] = "rendered-worker-00000000000000000000000000000000"
+		o["metadata"].(map[string]any)["annotations"].(map[string]any)[openshift.CurrentConfigAnnotation] = "rendered-worker-00000000000000000000000000000000"
 	})
 	e := (&run{Executor: r.exec, plan: &Plan{}}).env()
 	s := Step{Action: AlignAnnotations, Args: Args{Host: "control1", Pool: "master", Config: target, Content: content}}

@@ -1,6 +1,10 @@
 package repair
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
+)
 
 // Access is a right that a repair requires: a verb on a resource; Ref.Name is empty for all
 // objects of it.
@@ -35,7 +39,7 @@ func commonRights(hosted bool) []Access {
 	if hosted {
 		return append(access(hostedClusterRef(""), "", "get"), access(configMapRef("", ""), "", "get", "create", "patch")...)
 	}
-	return append(access(clusterVersionRef(), "", "get"), access(configMapRef(mcoNamespace, ""), "", "get", "create", "patch")...)
+	return append(access(clusterVersionRef(), "", "get"), access(configMapRef(openshift.MachineConfigNamespace, ""), "", "get", "create", "patch")...)
 }
 
 // poolRights are those of the remedies of a pool, which are planned together.

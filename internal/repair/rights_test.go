@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // covers reports whether a right of the list allows a request.
@@ -41,7 +43,7 @@ func TestRights(t *testing.T) {
 			}
 			for _, b := range r.asked {
 				if b.Ref.Group == memberGroup { // outside of tests this is a command in a pod
-					b = Access{Verb: "create", Ref: podRef(etcdNamespace, ""), Sub: "exec"}
+					b = Access{Verb: "create", Ref: podRef(openshift.EtcdNamespace, ""), Sub: "exec"}
 				}
 				if b.Ref.Resource == "etcdbackups" {
 					continue // without it the plan says that no backup is known

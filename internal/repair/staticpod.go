@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // What the actions on the operators of static pods have in common.
@@ -14,14 +16,14 @@ const availableRevision = "/status/latestAvailableRevision"
 
 // operands are the resources of the operators that run static pods.
 var operands = map[string]string{
-	"etcd": "etcds", "kube-apiserver": "kubeapiservers", "kube-controller-manager": "kubecontrollermanagers", "kube-scheduler": "kubeschedulers",
+	"etcd": "etcds", openshift.APIServer: "kubeapiservers", openshift.ControllerManager: "kubecontrollermanagers", openshift.Scheduler: "kubeschedulers",
 }
 
 func operandNames() []string { return slices.Sorted(maps.Keys(operands)) }
 
 // operandRef is the resource of the operator; one that runs no static pods has none.
 func operandRef(operator string) Ref {
-	return Ref{Group: "operator.openshift.io", Version: "v1", Resource: operands[operator], Name: "cluster"}
+	return Ref{Group: openshift.OperatorGroup, Version: "v1", Resource: operands[operator], Name: "cluster"}
 }
 
 // operatorOf is the operator whose pods are in the namespace; "" for others.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Cluster is what taking a worker out of the hosted cluster needs of it.
@@ -229,7 +230,7 @@ func (d Drain) choose(pods []map[string]any) ([]pod, error) {
 		}
 		owner := controller(o)
 		switch phase := evidence.String(o, "status", "phase"); {
-		case phase == "Succeeded" || phase == "Failed", owner == "DaemonSet", evidence.String(o, "metadata", "annotations", "kubernetes.io/config.mirror") != "":
+		case phase == "Succeeded" || phase == "Failed", owner == "DaemonSet", evidence.String(o, "metadata", "annotations", openshift.MirrorPodAnnotation) != "":
 			continue
 		case owner == "" && !d.Unmanaged:
 			unmanaged = append(unmanaged, p.namespace+"/"+p.name)

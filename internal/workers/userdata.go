@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Management reads one object of the management cluster. Secrets come in clear: nothing of
@@ -20,9 +21,6 @@ import (
 type Management interface {
 	Object(ctx context.Context, group, resource, namespace, name string) (map[string]any, error)
 }
-
-// HyperShiftGroup is the API group of HostedClusters and NodePools.
-const HyperShiftGroup = "hypershift.openshift.io"
 
 // UserData is the user-data of a machine that is made now.
 type UserData struct {
@@ -36,23 +34,21 @@ type UserData struct {
 // The names of a NodePool's Secrets and what is in them
 // (openshift/hypershift:hypershift-operator/controllers/nodepool/token.go; 4.14 to 4.22).
 const (
-	configNote  = "hypershift.openshift.io/nodePoolCurrentConfigVersion"
 	valueKey    = "value"
 	tokenKey    = "token"
-	expiresNote = "hypershift.openshift.io/ignition-token-expiration-timestamp"
 	maxUserData = 64 << 10
 )
 
 // CurrentConfig is the hash of the config that the plan's NodePool gives to new machines now.
 func CurrentConfig(ctx context.Context, m Management, p Plan) (string, error) {
 	namespace, _, _ := strings.Cut(p.Hosted, "/")
-	pool, err := m.Object(ctx, HyperShiftGroup, "nodepools", namespace, p.NodePool)
+	pool, err := m.Object(ctx, openshift.HyperShiftGroup, "nodepools", namespace, p.NodePool)
 	if err != nil {
 		return "", fmt.Errorf("read NodePool %s/%s: %w", namespace, p.NodePool, err)
 	}
-	config := evidence.String(pool, "metadata", "annotations", configNote)
+	config := evidence.String(pool, "metadata", "annotations", openshift.NodePoolConfigAnnotation)
 	if config == "" {
-		return "", fmt.Errorf("NodePool %s/%s gives no config to machines yet: it has no annotation %s", namespace, p.NodePool, configNote)
+		return "", fmt.Errorf("NodePool %s/%s gives no config to machines yet: it has no annotation %s", namespace, p.NodePool, openshift.NodePoolConfigAnnotation)
 	}
 	return config, nil
 }
@@ -92,7 +88,7 @@ func current(ctx context.Context, m Management, p Plan, name string, value []byt
 	if err != nil {
 		return fmt.Errorf("read its token Secret: %w", err)
 	}
-	if end := evidence.String(secret, "metadata", "annotations", expiresNote); end != "" {
+	if end := evidence.String(secret, "metadata", "annotations", openshift.TokenExpiresAnnotation); end != "" {
 		return fmt.Errorf("its config is outdated and its token ends at %.40s: wait until the NodePool gives the new config", end)
 	}
 	token, err := base64.StdEncoding.DecodeString(evidence.String(secret, "data", tokenKey))

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 const uuid = "0b0e6c5e-9d0e-4a57-8a43-6a1d3f1c2b3a"
@@ -50,7 +52,7 @@ func encode(t *testing.T, v any) []byte {
 
 func hub(value []byte, token string, notes map[string]any) management {
 	return management{
-		"nodepools/clusters/guest": {"metadata": map[string]any{"annotations": map[string]any{configNote: "1a2b3c4d"}}},
+		"nodepools/clusters/guest": {"metadata": map[string]any{"annotations": map[string]any{openshift.NodePoolConfigAnnotation: "1a2b3c4d"}}},
 		"secrets/clusters-guest/token-guest-1a2b3c4d": {
 			"metadata": map[string]any{"annotations": notes},
 			"data":     map[string]any{"token": base64.StdEncoding.EncodeToString([]byte(token))},
@@ -78,7 +80,7 @@ func TestFresh(t *testing.T) {
 		want string
 	}{
 		{"rotated", hub(good, "another-token", nil), "just rotated"},
-		{"outdated", hub(good, uuid, map[string]any{expiresNote: "2026-05-01T13:00:00Z"}), "outdated"},
+		{"outdated", hub(good, uuid, map[string]any{openshift.TokenExpiresAnnotation: "2026-05-01T13:00:00Z"}), "outdated"},
 		{"no token yet", hub(good, "", nil), "no token yet"},
 		{"not Ignition", hub([]byte("#cloud-config"), uuid, nil), "not a pointer"},
 		{"plain http", hub(encode(t, pointerTo("http://ignition.example.com/ignition", uuid, ca)), uuid, nil), "https://HOST/ignition"},

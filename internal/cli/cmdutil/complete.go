@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
@@ -28,8 +29,8 @@ var subjectResources = []struct {
 	resource          evidence.Resource
 }{
 	{"node/", "", evidence.Nodes},
-	{"bmh/", "openshift-machine-api", evidence.BareMetalHosts},
-	{"machine/", "openshift-machine-api", evidence.Machines},
+	{"bmh/", openshift.MachineAPINamespace, evidence.BareMetalHosts},
+	{"machine/", openshift.MachineAPINamespace, evidence.Machines},
 	{"mcp/", "", evidence.MachineConfigPools},
 	{"csr/", "", evidence.CSRs},
 	{"co/", "", evidence.ClusterOperators},

@@ -21,6 +21,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Forgery is one request, with others next to it, that must not be approved in the Scene.
@@ -44,7 +45,7 @@ func of(base func() *Request, name, rule string, edits ...edit) Forgery {
 }
 
 func cn(name string) edit      { return func(r *Request) { r.Template.Subject.CommonName = name } }
-func node(name string) edit    { return cn(csrs.NodePrefix + name) }
+func node(name string) edit    { return cn(openshift.NodeUserPrefix + name) }
 func orgs(list ...string) edit { return func(r *Request) { r.Template.Subject.Organization = list } }
 func user(name string) edit    { return func(r *Request) { r.API.Spec.Username = name } }
 func groups(list ...string) edit {
@@ -191,9 +192,9 @@ func forgedRequesters() []Forgery {
 		of(panda, "asked by another ServiceAccount of the namespace", "requester",
 			user("system:serviceaccount:openshift-machine-config-operator:machine-config-daemon")),
 		of(panda, "asked by a namesake in another namespace", "requester", user("system:serviceaccount:default:node-bootstrapper")),
-		of(panda, "asked by a name that begins alike", "requester", user(csrs.Bootstrapper+"-2")),
-		of(panda, "asked by another node", "requester", user("system:node:koala"), groups(csrs.NodesGroup, csrs.Authenticated)),
-		of(panda, "asked by itself as if renewed", "signer", user("system:node:panda"), groups(csrs.NodesGroup, csrs.Authenticated)),
+		of(panda, "asked by a name that begins alike", "requester", user(openshift.NodeBootstrapper+"-2")),
+		of(panda, "asked by another node", "requester", user("system:node:koala"), groups(openshift.NodesGroup, csrs.Authenticated)),
+		of(panda, "asked by itself as if renewed", "signer", user("system:node:panda"), groups(openshift.NodesGroup, csrs.Authenticated)),
 		of(panda, "asked by nobody", "requester", user("system:anonymous"), groups("system:unauthenticated")),
 		of(panda, "asked by an empty user", "requester", user("")),
 		of(panda, "masters among the groups", "groups", groups(append(slices.Clone(csrs.BootstrapperGroups), "system:masters")...)),
@@ -220,7 +221,7 @@ func forgedRequesters() []Forgery {
 }
 
 func forgedContents() []Forgery {
-	nodes := csrs.NodesGroup
+	nodes := openshift.NodesGroup
 	return []Forgery{
 		of(panda, "no organization", "organization", orgs()),
 		of(panda, "organization of administrators", "organization", orgs("system:masters")),
@@ -318,7 +319,7 @@ func forgedTimes() []Forgery {
 }
 
 func forgedServing() []Forgery {
-	masters := []string{csrs.NodesGroup, csrs.Authenticated, "system:masters"}
+	masters := []string{openshift.NodesGroup, csrs.Authenticated, "system:masters"}
 	return []Forgery{
 		of(otter, "serving: the API's virtual address", "address", ips("192.0.2.5")),
 		of(otter, "serving: its address and the API's", "address", ips("192.0.2.23", "192.0.2.5")),
@@ -352,8 +353,8 @@ func forgedServing() []Forgery {
 		of(otter, "serving: another node's common name", "requester", node("koala")),
 		of(otter, "serving: asked by another node", "", user("system:node:koala")),
 		of(otter, "serving: asked by an administrator", "requester", user("system:admin")),
-		of(otter, "serving: asked by the bootstrapper", "requester", user(csrs.Bootstrapper), groups(csrs.BootstrapperGroups...)),
-		of(otter, "serving: masters in the organization", "organization", orgs(csrs.NodesGroup, "system:masters")),
+		of(otter, "serving: asked by the bootstrapper", "requester", user(openshift.NodeBootstrapper), groups(csrs.BootstrapperGroups...)),
+		of(otter, "serving: masters in the organization", "organization", orgs(openshift.NodesGroup, "system:masters")),
 		of(otter, "serving: masters among the groups", "groups", groups(masters...)),
 		of(otter, "serving: not in system:nodes", "groups", groups(csrs.Authenticated)),
 		of(otter, "serving: usage of a client besides", "usages", usages("digital signature", "server auth", "client auth")),

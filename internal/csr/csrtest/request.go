@@ -20,6 +20,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metav1"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Noon is the time of these tests; requests are made a minute before it.
@@ -46,13 +47,13 @@ func Key() *ecdsa.PrivateKey {
 // Client is the first request of a kubelet, by the node bootstrapper.
 func Client(node string) *Request {
 	return &Request{Key: Key(),
-		Template: x509.CertificateRequest{Subject: pkix.Name{CommonName: csrs.NodePrefix + node, Organization: []string{csrs.NodesGroup}}},
+		Template: x509.CertificateRequest{Subject: pkix.Name{CommonName: openshift.NodeUserPrefix + node, Organization: []string{openshift.NodesGroup}}},
 		API: certificatesv1.CertificateSigningRequest{
 			TypeMeta: metav1.TypeMeta{APIVersion: "certificates.k8s.io/v1", Kind: "CertificateSigningRequest"},
 			ObjectMeta: metav1.ObjectMeta{Name: "csr-" + node, UID: "client-" + node,
 				CreationTimestamp: metav1.NewTime(Noon.Add(-time.Minute))},
 			Spec: certificatesv1.CertificateSigningRequestSpec{
-				SignerName: certificatesv1.KubeAPIServerClientKubeletSignerName, Username: csrs.Bootstrapper,
+				SignerName: certificatesv1.KubeAPIServerClientKubeletSignerName, Username: openshift.NodeBootstrapper,
 				Groups: slices.Clone(csrs.BootstrapperGroups), Usages: []certificatesv1.KeyUsage{"digital signature", "client auth"}}}}
 }
 
@@ -60,8 +61,8 @@ func Client(node string) *Request {
 func Serving(node string, ips ...string) *Request {
 	r := Client(node)
 	r.API.Name, r.API.UID = "csr-s-"+node, "serving-"+node
-	r.API.Spec.SignerName, r.API.Spec.Username = certificatesv1.KubeletServingSignerName, csrs.NodePrefix+node
-	r.API.Spec.Groups = []string{csrs.NodesGroup, csrs.Authenticated}
+	r.API.Spec.SignerName, r.API.Spec.Username = certificatesv1.KubeletServingSignerName, openshift.NodeUserPrefix+node
+	r.API.Spec.Groups = []string{openshift.NodesGroup, csrs.Authenticated}
 	r.API.Spec.Usages = []certificatesv1.KeyUsage{"digital signature", "server auth"}
 	r.Template.DNSNames = []string{node}
 	for _, ip := range ips {

@@ -17,6 +17,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
@@ -205,4 +206,4 @@ func (r checkedEndpoint) answers() bool { return r.Stage == probe.StageAnswered 
 
 // isMCS reports whether the check is of the machine config server: it is the one
 // that was asked for no health of an API.
-func (r checkedEndpoint) isMCS() bool { return r.Port == probe.MCSPort }
+func (r checkedEndpoint) isMCS() bool { return r.Port == openshift.MCSPort }

@@ -15,6 +15,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/kernel/scan"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
@@ -147,7 +148,7 @@ func TestMasters(t *testing.T) {
 		node("b", "192.0.2.2", probe.ErrRefused, "", nil),
 		node("c", "192.0.2.3", "", probe.StageAnswered, health(500, "etcd")),
 		node("d", "192.0.2.4", probe.ErrClosed, probe.StageConnected, nil),
-		{Target: "node/a", Host: "192.0.2.1", Port: probe.MCSPort, ErrorClass: probe.ErrRefused},
+		{Target: "node/a", Host: "192.0.2.1", Port: openshift.MCSPort, ErrorClass: probe.ErrRefused},
 	})
 	if v.Err != nil || m.Asked.Value() != 5 || m.Answering.Value() != 2 || m.Ready.Value() != 1 || m.Refused.Value() != 1 || m.Silent.Value() != 1 || m.Closed.Value() != 1 {
 		t.Errorf("%+v, %v", m, v.Err)

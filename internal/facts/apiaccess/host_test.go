@@ -8,6 +8,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
@@ -60,20 +61,20 @@ func TestMCSNotAsked(t *testing.T) {
 		return a
 	}
 	same := func(*probe.APIAnswer) {}
-	_, v := compute[mcs](t, mcsFact, checkedEndpoints{front(same), vip("node/w0", probe.APIPort, same)})
+	_, v := compute[mcs](t, mcsFact, checkedEndpoints{front(same), vip("node/w0", openshift.APIPort, same)})
 	if u, ok := evidence.AsUnavailable(v.Err); !ok || u.Why != evidence.NotAsked {
 		t.Errorf("err = %v", v.Err)
 	}
 	refused := func(a *probe.APIAnswer) { a.Stage, a.Paths, a.ErrorClass = "", nil, probe.ErrRefused }
 	for vantage, want := range map[string]bool{"bastion": true, "node/w0": false} {
-		m, _ := compute[mcs](t, mcsFact, checkedEndpoints{vip(vantage, probe.APIPort, same), vip("bastion", probe.MCSPort, refused)})
+		m, _ := compute[mcs](t, mcsFact, checkedEndpoints{vip(vantage, openshift.APIPort, same), vip("bastion", openshift.MCSPort, refused)})
 		if m.FrontRefused.Value() != 1 || m.APIThere.Value() != want {
 			t.Errorf("%s: %+v", vantage, m)
 		}
 	}
-	twice := vip("bastion", probe.MCSPort, refused)
+	twice := vip("bastion", openshift.MCSPort, refused)
 	twice.Target = probe.TargetAPIInt
-	m, _ := compute[mcs](t, mcsFact, checkedEndpoints{vip("bastion", probe.MCSPort, refused), twice})
+	m, _ := compute[mcs](t, mcsFact, checkedEndpoints{vip("bastion", openshift.MCSPort, refused), twice})
 	if m.FrontRefused.Value() != 2 || len(m.Refusing.Value()) != 1 {
 		t.Errorf("one address, asked as api-int and as VIP: %+v", m)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
@@ -141,7 +142,7 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (mcs, error) 
 // sameHostAPI is the check of the API at the same host, asked by the same machine.
 func (l apiChecks) sameHostAPI(r checkedEndpoint) *checkedEndpoint {
 	for i, other := range l.rest {
-		if other.Host == r.Host && other.Target == r.Target && other.Port == probe.APIPort && other.Vantage == r.Vantage {
+		if other.Host == r.Host && other.Target == r.Target && other.Port == openshift.APIPort && other.Vantage == r.Vantage {
 			return &l.rest[i]
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Texts is how many logs of one kind are read on a live cluster whatever their
@@ -62,16 +63,14 @@ func podsOf(ctx context.Context, r *reader.Reader, namespace string) map[string]
 
 func troubledNode(o evidence.Object) bool {
 	labels, _ := evidence.Field(o.Content, "metadata", "labels").(map[string]any)
-	_, master := labels["node-role.kubernetes.io/master"]
-	_, control := labels["node-role.kubernetes.io/control-plane"]
+	_, master := labels[openshift.MasterLabel]
+	_, control := labels[openshift.ControlPlaneLabel]
 	if master || control || !isTrue(o, string(corev1.NodeReady)) {
 		return true
 	}
-	// openshift/machine-config-operator:pkg/daemon/constants/constants.go
-	note := func(name string) string {
-		return evidence.String(o.Content, "metadata", "annotations", "machineconfiguration.openshift.io/"+name)
-	}
-	return note("state") != "Done" || note("currentConfig") != note("desiredConfig")
+	note := func(name string) string { return evidence.String(o.Content, "metadata", "annotations", name) }
+	return note(openshift.ConfigStateAnnotation) != "Done" ||
+		note(openshift.CurrentConfigAnnotation) != note(openshift.DesiredConfigAnnotation)
 }
 
 // isTrue says whether a condition is True.

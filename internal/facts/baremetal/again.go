@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // eventsKept is how long the API server of OpenShift keeps events
@@ -45,7 +46,7 @@ type failure struct {
 // failed returns the failures that the events tell of, by the name of the host.
 func failed(ctx context.Context, w *facts.World) (map[string][]failure, error) {
 	return facts.Memo(ctx, w, "baremetal.failed", func(ctx context.Context, w *facts.World) (map[string][]failure, error) {
-		list, err := w.List(ctx, evidence.Events, inventory.MachineAPI)
+		list, err := w.List(ctx, evidence.Events, openshift.MachineAPINamespace)
 		if err != nil {
 			return nil, err
 		}
@@ -136,8 +137,8 @@ func latest(api *metal3.BareMetalHost, list []failure, since time.Time) (last fa
 }
 
 func noEvent(why string) *evidence.Unavailable {
-	return &evidence.Unavailable{Need: evidence.Objects(evidence.Events, inventory.MachineAPI), Why: evidence.NotCollected,
-		Detail: why, Supply: evidence.Supply{Kind: evidence.SupplyPodLog, Namespace: inventory.MachineAPI, Name: "deployment/metal3-baremetal-operator"}}
+	return &evidence.Unavailable{Need: evidence.Objects(evidence.Events, openshift.MachineAPINamespace), Why: evidence.NotCollected,
+		Detail: why, Supply: evidence.Supply{Kind: evidence.SupplyPodLog, Namespace: openshift.MachineAPINamespace, Name: "deployment/metal3-baremetal-operator"}}
 }
 
 // inProgress reports whether the host is working on what failed. A failed provisioning is followed

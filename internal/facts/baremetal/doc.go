@@ -26,6 +26,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Facts lists the facts of this package.
@@ -39,7 +40,7 @@ func Facts() []facts.Fact {
 // Find returns the host of a name and insists on its BareMetalHost. That the roll
 // has no such host is only a statement when every kind that names hosts was read.
 func Find(ctx context.Context, w *facts.World, name string) (inventory.Host, error) {
-	if _, err := w.Some(ctx, evidence.BareMetalHosts, inventory.MachineAPI); err != nil {
+	if _, err := w.Some(ctx, evidence.BareMetalHosts, openshift.MachineAPINamespace); err != nil {
 		return inventory.Host{}, Elsewhere(ctx, w, err)
 	}
 	h, err := onRoll(ctx, w, name)
@@ -99,7 +100,7 @@ func onRoll(ctx context.Context, w *facts.World, name string) (inventory.Host, e
 
 // all returns the hosts that have a BareMetalHost. The slice is shared: do not change it.
 func all(ctx context.Context, w *facts.World) ([]inventory.Host, error) {
-	if _, err := w.List(ctx, evidence.BareMetalHosts, inventory.MachineAPI); err != nil {
+	if _, err := w.List(ctx, evidence.BareMetalHosts, openshift.MachineAPINamespace); err != nil {
 		return nil, err
 	}
 	return facts.Memo(ctx, w, "baremetal.all", func(ctx context.Context, w *facts.World) ([]inventory.Host, error) {

@@ -14,10 +14,11 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // hardwareNeed is the copy of the inventory that survives the loss of a host's status.
-var hardwareNeed = evidence.Objects(evidence.HardwareData, inventory.MachineAPI)
+var hardwareNeed = evidence.Objects(evidence.HardwareData, openshift.MachineAPINamespace)
 
 // properties are what is compared, in the order in which differences are said.
 // What is a host's own (serial numbers, MACs, addresses) is not among them.
@@ -233,7 +234,7 @@ type preparedImage struct {
 // preparedImageFact is the fact preprovisioning-image.
 func preparedImageFact() facts.Fact {
 	return facts.Define("preprovisioning-image", fault.Host, "whether the image that the host boots for its inspection has been made",
-		needs(evidence.Objects(evidence.PreparedImages, inventory.MachineAPI)), readPreparedImage)
+		needs(evidence.Objects(evidence.PreparedImages, openshift.MachineAPINamespace)), readPreparedImage)
 }
 
 func readPreparedImage(ctx context.Context, w *facts.World, s fault.Subject) (preparedImage, error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Host is the fact bmh.
@@ -77,7 +78,7 @@ type hostStatus struct {
 // HostFact is the fact bmh.
 func HostFact() facts.Fact {
 	return facts.Define("bmh", fault.Host, "what the host's BareMetalHost says: state, error and what it means, next retry, power",
-		needs(evidence.Objects(evidence.Events, inventory.MachineAPI)), readHost)
+		needs(evidence.Objects(evidence.Events, openshift.MachineAPINamespace)), readHost)
 }
 
 func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error) {
@@ -234,7 +235,7 @@ func (f *Host) consumer(ctx context.Context, w *facts.World, h inventory.Host) e
 		f.ConsumerGone.Set(false, item) // of another provider
 		return nil
 	}
-	machines, err := w.List(ctx, evidence.Machines, inventory.MachineAPI)
+	machines, err := w.List(ctx, evidence.Machines, openshift.MachineAPINamespace)
 	if err != nil {
 		return facts.Miss(err, &f.ConsumerGone)
 	}
@@ -242,7 +243,7 @@ func (f *Host) consumer(ctx context.Context, w *facts.World, h inventory.Host) e
 		f.ConsumerGone.Set(false, item, machines[i].Shows("metadata.name", "Machine "+ref.Name+" exists", machines[i].Created()))
 		return nil
 	}
-	f.ConsumerGone.Set(true, item, evidence.Dangling(evidence.Machines, inventory.MachineAPI,
+	f.ConsumerGone.Set(true, item, evidence.Dangling(evidence.Machines, openshift.MachineAPINamespace,
 		fmt.Sprintf("none of the %d Machines is %s", len(machines), ref.Name)))
 	return nil
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // The names of the bare metal actuator
 // (openshift/cluster-api-provider-baremetal:pkg/cloud/baremetal/actuators/machine/actuator.go
-// HostAnnotation, pkg/apis/baremetal/v1alpha1 BareMetalMachineProviderSpec).
+// pkg/apis/baremetal/v1alpha1 BareMetalMachineProviderSpec).
 const (
-	hostAnnotation = "metal3.io/BareMetalHost"
-	providerKind   = "BareMetalMachineProviderSpec"
-	idPrefix       = "baremetalhost:///"
+	providerKind = "BareMetalMachineProviderSpec"
+	idPrefix     = "baremetalhost:///"
 )
 
 // machine is the fact bmh-machine.
@@ -46,7 +46,7 @@ func machineFact() facts.Fact {
 
 func readMachine(ctx context.Context, w *facts.World, s fault.Subject) (machine, error) {
 	var f machine
-	if _, err := w.Some(ctx, evidence.Machines, inventory.MachineAPI); err != nil {
+	if _, err := w.Some(ctx, evidence.Machines, openshift.MachineAPINamespace); err != nil {
 		return f, err
 	}
 	h, err := onRoll(ctx, w, s.Name)
@@ -96,13 +96,13 @@ func (f *machine) machine(h inventory.Host) {
 	f.Error.Set(message, item)
 	f.ControlPlane.Set(h.Role == "master", item)
 	f.Deleting.Set(api.DeletionTimestamp != nil, item)
-	_, host, _ := strings.Cut(api.Annotations[hostAnnotation], "/")
-	f.Host.Set(host, evidence.Item{Locator: loc.At("metadata.annotations"), Excerpt: fmt.Sprintf("%s: %s", hostAnnotation, api.Annotations[hostAnnotation])})
+	_, host, _ := strings.Cut(api.Annotations[openshift.HostOnMachineAnnotation], "/")
+	f.Host.Set(host, evidence.Item{Locator: loc.At("metadata.annotations"), Excerpt: fmt.Sprintf("%s: %s", openshift.HostOnMachineAnnotation, api.Annotations[openshift.HostOnMachineAnnotation])})
 }
 
 // ofBareMetal reports whether the Machine is one that becomes a BareMetalHost.
 func ofBareMetal(h inventory.Host) bool {
-	if h.BMH != nil || h.Machine.API.Annotations[hostAnnotation] != "" {
+	if h.BMH != nil || h.Machine.API.Annotations[openshift.HostOnMachineAnnotation] != "" {
 		return true
 	}
 	return h.Machine.API.Spec.ProviderSpec.Kind() == providerKind
@@ -131,10 +131,10 @@ func (f *machine) hosts(own inventory.Host, list []inventory.Host) {
 		uid := id[strings.LastIndex(id, "/")+1:]
 		f.Replaced.Set(strings.HasPrefix(id, idPrefix) && strings.Count(id, "/") == 5 && api.UID != "" && uid != string(api.UID), item)
 		if evidence.Obfuscated(uid) || evidence.Obfuscated(string(api.UID)) || evidence.Obfuscated(id) {
-			f.Replaced.Miss(evidence.Replaced(evidence.Objects(evidence.BareMetalHosts, inventory.MachineAPI), "the providerID or the uid"))
+			f.Replaced.Miss(evidence.Replaced(evidence.Objects(evidence.BareMetalHosts, openshift.MachineAPINamespace), "the providerID or the uid"))
 		}
 	}
-	whole := evidence.Listed(evidence.BareMetalHosts, inventory.MachineAPI, fmt.Sprintf("%d hosts, %d of them can be taken", len(list), available))
+	whole := evidence.Listed(evidence.BareMetalHosts, openshift.MachineAPINamespace, fmt.Sprintf("%d hosts, %d of them can be taken", len(list), available))
 	f.Free.Set(available, whole)
 	if _, err := f.HostExists.Get(); err != nil {
 		f.HostExists.Set(false, whole)
@@ -198,7 +198,7 @@ func readFrozen(ctx context.Context, w *facts.World, _ fault.Subject) (frozen, e
 			overdue = append(overdue, h.BMH.API.Name)
 		}
 	}
-	count := evidence.Listed(evidence.BareMetalHosts, inventory.MachineAPI,
+	count := evidence.Listed(evidence.BareMetalHosts, openshift.MachineAPINamespace,
 		fmt.Sprintf("%d managed hosts, %d with work left, the newest change of any status %s", managed, pending, stamp(newest)))
 	count.Time = newest
 	items = append(items, count)

@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Peers is the fact bmh-peers.
@@ -60,7 +61,7 @@ func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, err
 	}))
 	f.SameBMC.Set(shares(&f.SameBMC, own, known.bmc[bmc], func(h inventory.Host) (string, string) { return "spec.bmc.address", h.BMH.API.Spec.BMC.Address }))
 	hidden := func(what string) error {
-		return evidence.Replaced(evidence.Objects(evidence.BareMetalHosts, inventory.MachineAPI), what)
+		return evidence.Replaced(evidence.Objects(evidence.BareMetalHosts, openshift.MachineAPINamespace), what)
 	}
 	if evidence.Obfuscated(api.Spec.BootMACAddress) {
 		f.MAC.Miss(hidden("the MAC address"))

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
-	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // provisioningName is the only Provisioning that is looked at
@@ -52,7 +52,7 @@ func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Pro
 			managed++
 		}
 	}
-	f.Managed.Set(managed, evidence.Listed(evidence.BareMetalHosts, inventory.MachineAPI, fmt.Sprintf("%d hosts with a BMC", managed)))
+	f.Managed.Set(managed, evidence.Listed(evidence.BareMetalHosts, openshift.MachineAPINamespace, fmt.Sprintf("%d hosts with a BMC", managed)))
 	o, ok, err := w.Get(ctx, evidence.Provisionings, "", provisioningName)
 	switch {
 	case err != nil:

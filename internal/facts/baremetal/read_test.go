@@ -6,9 +6,9 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/facts/baremetal"
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
-	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 const hostFiles = "namespaces/openshift-machine-api/metal3.io/baremetalhosts/"
@@ -55,14 +55,14 @@ func TestHostUnread(t *testing.T) {
 	if !whole.PoweredOn.Equal(facts.Known(true)) || !whole.Joined.Equal(facts.Known(true)) || !whole.ConsumerGone.Equal(facts.Known(false)) {
 		t.Errorf("powered on %v, joined %v, consumer gone %v", whole.PoweredOn, whole.Joined, whole.ConsumerGone)
 	}
-	if f := read("", evidence.Objects(evidence.Machines, inventory.MachineAPI)); f.ConsumerGone.Equal(facts.Known(false)) {
+	if f := read("", evidence.Objects(evidence.Machines, openshift.MachineAPINamespace)); f.ConsumerGone.Equal(facts.Known(false)) {
 		t.Error("without Machines the consumer is known to be there")
 	}
 	if f := read("", evidence.Objects(evidence.Nodes, "")); f.Joined.Equal(facts.Known(false)) {
 		t.Error("without Nodes it has not joined")
 	}
 	again := "-- patch:" + hostFiles + "w1.yaml --\nstatus: {provisioning: {state: preparing}, errorCount: 2, lastUpdated: \"2026-03-01T11:50:00Z\", poweredOn: null}\n"
-	f := read(again, evidence.Objects(evidence.Events, inventory.MachineAPI))
+	f := read(again, evidence.Objects(evidence.Events, openshift.MachineAPINamespace))
 	if _, err := f.Failing.Get(); err == nil {
 		t.Errorf("without events, after two failures: failing %v", f.Failing)
 	}

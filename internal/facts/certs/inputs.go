@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
 
@@ -36,7 +37,7 @@ func inputsFact() facts.Fact {
 	return facts.Define("install-inputs", fault.Cluster,
 		"the objects of the installation that operators go on reading: root-ca, cluster-config-v1, apiServerInternalURI",
 		[]evidence.Need{
-			evidence.Objects(evidence.ConfigMaps, "kube-system"), evidence.Objects(evidence.ConfigMaps, mcoNamespace),
+			evidence.Objects(evidence.ConfigMaps, openshift.SystemNamespace), evidence.Objects(evidence.ConfigMaps, openshift.MachineConfigNamespace),
 			evidence.Objects(evidence.ControllerConfigs, ""), evidence.Objects(evidence.Infrastructures, ""),
 		}, readInputs)
 }
@@ -65,7 +66,7 @@ func (in *inputs) root(ctx context.Context, w *facts.World) error {
 	if err != nil {
 		return err
 	}
-	cc, ok, err := w.Get(ctx, evidence.ControllerConfigs, "", "machine-config-controller")
+	cc, ok, err := w.Get(ctx, evidence.ControllerConfigs, "", openshift.MachineConfigController)
 	if err == nil && !ok {
 		err = &evidence.Unavailable{Need: evidence.Objects(evidence.ControllerConfigs, ""), Why: evidence.NotCollected, Detail: "there is no ControllerConfig"}
 	}
@@ -88,27 +89,27 @@ func (in *inputs) root(ctx context.Context, w *facts.World) error {
 // listed the namespace was read, and not a single object of it
 // (kubernetes/kubernetes:pkg/controlplane/controller/clusterauthenticationtrust,
 // pkg/controller/certificates/rootcacertpublisher).
-var alwaysPublished = []string{"extension-apiserver-authentication", "kube-root-ca.crt", "root-ca"}
+var alwaysPublished = []string{"extension-apiserver-authentication", "kube-root-ca.crt", openshift.RootCAMap}
 
 // config reads kube-system/cluster-config-v1 and returns the cluster's domain.
 func (in *inputs) config(ctx context.Context, w *facts.World) (domain string, item evidence.Item, err error) {
-	list, err := w.List(ctx, evidence.ConfigMaps, "kube-system")
+	list, err := w.List(ctx, evidence.ConfigMaps, openshift.SystemNamespace)
 	if err != nil {
 		return "", item, err
 	}
 	for _, o := range list {
 		facts.Earliest(&in.NamespaceSince, o.Created(), o.Shows("metadata.creationTimestamp", "ConfigMap "+o.Name+" exists", o.Created()))
 	}
-	i := slices.IndexFunc(list, func(o evidence.Object) bool { return o.Name == "cluster-config-v1" })
+	i := slices.IndexFunc(list, func(o evidence.Object) bool { return o.Name == openshift.InstallConfigMap })
 	if i < 0 {
 		if !slices.ContainsFunc(list, func(o evidence.Object) bool { return slices.Contains(alwaysPublished, o.Name) }) {
 			return "", item, &evidence.Unavailable{
-				Need:   evidence.Objects(evidence.ConfigMaps, "kube-system"),
+				Need:   evidence.Objects(evidence.ConfigMaps, openshift.SystemNamespace),
 				Why:    evidence.NotCollected,
-				Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "cm", Namespace: "kube-system"},
+				Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "cm", Namespace: openshift.SystemNamespace},
 			}
 		}
-		item = evidence.Listed(evidence.ConfigMaps, "kube-system", fmt.Sprintf("no cluster-config-v1 among the %d ConfigMaps", len(list)))
+		item = evidence.Listed(evidence.ConfigMaps, openshift.SystemNamespace, fmt.Sprintf("no cluster-config-v1 among the %d ConfigMaps", len(list)))
 		in.ConfigGone.Set(true, item)
 		in.ConfigBroken.Set("", item)
 		return "", item, nil
@@ -188,7 +189,7 @@ func (in *inputs) address(ctx context.Context, w *facts.World, domain string, it
 	switch {
 	case domain == "":
 		err = &evidence.Unavailable{
-			Need:   evidence.Objects(evidence.ConfigMaps, "kube-system"),
+			Need:   evidence.Objects(evidence.ConfigMaps, openshift.SystemNamespace),
 			Why:    evidence.NotCollected,
 			Detail: "no install-config names the cluster's domain",
 		}

@@ -13,13 +13,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
-)
-
-const (
-	mcoNamespace = "openshift-machine-config-operator"
-	mcsSecret    = "machine-config-server-tls" //nolint:gosec // the name of a Secret
-	mcsCA        = "machine-config-server-ca"
 )
 
 // mcs is the certificate of the machine config server, which a booting host's
@@ -48,11 +43,11 @@ type mcs struct {
 func mcsFact() facts.Fact {
 	return facts.Define("mcs-certificate", fault.Cluster, "the machine config server's certificate: names, validity, who signed it",
 		[]evidence.Need{
-			evidence.Objects(evidence.Secrets, mcoNamespace),
+			evidence.Objects(evidence.Secrets, openshift.MachineConfigNamespace),
 			evidence.Objects(evidence.MCSProbes, ""),
 			evidence.Objects(evidence.Infrastructures, ""),
-			evidence.Objects(evidence.ConfigMaps, mcoNamespace),
-			evidence.Objects(evidence.ConfigMaps, "kube-system"),
+			evidence.Objects(evidence.ConfigMaps, openshift.MachineConfigNamespace),
+			evidence.Objects(evidence.ConfigMaps, openshift.SystemNamespace),
 			evidence.Objects(evidence.ControllerConfigs, ""),
 		}, readMCS)
 }
@@ -103,14 +98,14 @@ func (m *mcs) missLeaf(kept shownChain) {
 }
 
 var errNoSecret = &evidence.Unavailable{
-	Need: evidence.Objects(evidence.Secrets, mcoNamespace), Why: evidence.NotCollected,
-	Detail: "there is no Secret " + mcsSecret + ", and no server showed a certificate",
+	Need: evidence.Objects(evidence.Secrets, openshift.MachineConfigNamespace), Why: evidence.NotCollected,
+	Detail: "there is no Secret " + openshift.MCSCertificate + ", and no server showed a certificate",
 }
 
 var notRead = &evidence.Unavailable{
-	Need: evidence.Objects(evidence.Secrets, mcoNamespace), Why: evidence.NotAsked,
-	Detail: "neither the Secret " + mcsSecret + " nor what the servers serve could be read",
-	Supply: evidence.Supply{Kind: evidence.SupplySecrets, Namespace: mcoNamespace},
+	Need: evidence.Objects(evidence.Secrets, openshift.MachineConfigNamespace), Why: evidence.NotAsked,
+	Detail: "neither the Secret " + openshift.MCSCertificate + " nor what the servers serve could be read",
+	Supply: evidence.Supply{Kind: evidence.SupplySecrets, Namespace: openshift.MachineConfigNamespace},
 }
 
 // shownChain is a certificate with its chain, and where it was read; else why it could
@@ -130,15 +125,15 @@ type validity struct {
 
 // secret reads the certificate of the Secret.
 func (m *mcs) secret(ctx context.Context, w *facts.World) (shownChain, error) {
-	o, ok, err := w.Get(ctx, evidence.Secrets, mcoNamespace, mcsSecret)
+	o, ok, err := w.Get(ctx, evidence.Secrets, openshift.MachineConfigNamespace, openshift.MCSCertificate)
 	if err != nil {
 		return shownChain{why: err}, facts.Miss(err, &m.SecretExists, &m.Stale)
 	}
 	if !ok {
-		m.SecretExists.Set(false, evidence.Listed(evidence.Secrets, mcoNamespace, "no Secret "+mcsSecret))
+		m.SecretExists.Set(false, evidence.Listed(evidence.Secrets, openshift.MachineConfigNamespace, "no Secret "+openshift.MCSCertificate))
 		return shownChain{why: errNoSecret}, nil
 	}
-	m.SecretExists.Set(true, evidence.Item{Locator: o.Loc, Excerpt: "Secret " + mcsSecret + " exists", Time: o.Created()})
+	m.SecretExists.Set(true, evidence.Item{Locator: o.Loc, Excerpt: "Secret " + openshift.MCSCertificate + " exists", Time: o.Created()})
 	text := evidence.String(o.Content, "data", "tls.crt")
 	if text == "" || sanitize.Redacted(text) {
 		m.Stale.Miss(notRead)
@@ -152,8 +147,8 @@ func (m *mcs) secret(ctx context.Context, w *facts.World) (shownChain, error) {
 // the Secret's contents are not read (from 4.19,
 // openshift/library-go:pkg/operator/certrotation/annotations.go).
 func noted(o evidence.Object) validity {
-	before, err1 := time.Parse(time.RFC3339, o.Annotation("auth.openshift.io/certificate-not-before"))
-	after, err2 := time.Parse(time.RFC3339, o.Annotation("auth.openshift.io/certificate-not-after"))
+	before, err1 := time.Parse(time.RFC3339, o.Annotation(openshift.CertificateNotBeforeAnnotation))
+	after, err2 := time.Parse(time.RFC3339, o.Annotation(openshift.CertificateNotAfterAnnotation))
 	v := validity{ok: err1 == nil && err2 == nil, before: before.UTC(), after: after.UTC()}
 	v.item = o.Shows("metadata.annotations", valid(v.before, v.after), time.Time{})
 	return v
@@ -299,7 +294,7 @@ func (m *mcs) authorities(ctx context.Context, w *facts.World, chain []*x509.Cer
 }
 
 func (m *mcs) rootCAData(ctx context.Context, w *facts.World, chain []*x509.Certificate) error {
-	cc, ok, err := w.Get(ctx, evidence.ControllerConfigs, "", "machine-config-controller")
+	cc, ok, err := w.Get(ctx, evidence.ControllerConfigs, "", openshift.MachineConfigController)
 	if err != nil {
 		return err
 	}
@@ -317,8 +312,8 @@ func (m *mcs) rootCAData(ctx context.Context, w *facts.World, chain []*x509.Cert
 // published returns the CAs that new pointers are made with.
 func published(ctx context.Context, w *facts.World) ([]*x509.Certificate, evidence.Object, error) {
 	for _, at := range []struct{ namespace, name, key string }{
-		{mcoNamespace, mcsCA, "ca-bundle.crt"},
-		{"kube-system", "root-ca", "ca.crt"},
+		{openshift.MachineConfigNamespace, openshift.MCSCA, "ca-bundle.crt"},
+		{openshift.SystemNamespace, openshift.RootCAMap, "ca.crt"},
 	} {
 		o, ok, err := w.Get(ctx, evidence.ConfigMaps, at.namespace, at.name)
 		if err != nil {
@@ -333,8 +328,8 @@ func published(ctx context.Context, w *facts.World) ([]*x509.Certificate, eviden
 		}
 		return list, o, nil
 	}
-	return nil, evidence.Object{}, &evidence.Unavailable{Need: evidence.Objects(evidence.ConfigMaps, "kube-system"), Why: evidence.NotCollected,
-		Detail: "neither " + mcoNamespace + "/" + mcsCA + " nor kube-system/root-ca is there"}
+	return nil, evidence.Object{}, &evidence.Unavailable{Need: evidence.Objects(evidence.ConfigMaps, openshift.SystemNamespace), Why: evidence.NotCollected,
+		Detail: "neither " + openshift.MachineConfigNamespace + "/" + openshift.MCSCA + " nor kube-system/root-ca is there"}
 }
 
 func subjects(list []*x509.Certificate) string {

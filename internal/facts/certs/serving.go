@@ -6,6 +6,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Serving is the certificate that booting hosts meet at the machine config server.
@@ -17,7 +18,7 @@ type Serving struct {
 
 // ServingNeeds is what ReadServing reads.
 func ServingNeeds() []evidence.Need {
-	return []evidence.Need{evidence.Objects(evidence.Secrets, mcoNamespace), evidence.Objects(evidence.MCSProbes, "")}
+	return []evidence.Need{evidence.Objects(evidence.Secrets, openshift.MachineConfigNamespace), evidence.Objects(evidence.MCSProbes, "")}
 }
 
 // ReadServing returns what the servers showed a probe, else what the Secret holds.

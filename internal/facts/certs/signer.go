@@ -8,14 +8,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
-// The Secret with which the controller manager signs the certificates of kubelets
+// signerSecret is the Secret with which the controller manager signs the certificates of kubelets
 // (openshift/cluster-kube-controller-manager-operator:pkg/operator/targetconfigcontroller).
-const (
-	managerNamespace = "openshift-kube-controller-manager"
-	signerSecret     = "csr-signer"
-)
+const signerSecret = "csr-signer"
 
 // Signer is the fact csr-signer.
 type Signer struct {
@@ -28,23 +26,23 @@ type Signer struct {
 // SignerFact is the fact csr-signer.
 func SignerFact() facts.Fact {
 	return facts.Define("csr-signer", fault.Cluster, "the certificate with which the controller manager signs those of kubelets",
-		[]evidence.Need{evidence.Objects(evidence.Secrets, managerNamespace)}, readSigner)
+		[]evidence.Need{evidence.Objects(evidence.Secrets, openshift.ControllerManagerNamespace)}, readSigner)
 }
 
 var signerUnread = &evidence.Unavailable{
-	Need: evidence.Objects(evidence.Secrets, managerNamespace), Why: evidence.NotAsked,
+	Need: evidence.Objects(evidence.Secrets, openshift.ControllerManagerNamespace), Why: evidence.NotAsked,
 	Detail: "the contents of Secret " + signerSecret + " were not read, and its annotations do not tell",
-	Supply: evidence.Supply{Kind: evidence.SupplySecrets, Namespace: managerNamespace},
+	Supply: evidence.Supply{Kind: evidence.SupplySecrets, Namespace: openshift.ControllerManagerNamespace},
 }
 
 func readSigner(ctx context.Context, w *facts.World, _ fault.Subject) (Signer, error) {
 	var f Signer
-	o, ok, err := w.Get(ctx, evidence.Secrets, managerNamespace, signerSecret)
+	o, ok, err := w.Get(ctx, evidence.Secrets, openshift.ControllerManagerNamespace, signerSecret)
 	if err != nil {
 		return f, err
 	}
 	if !ok {
-		f.Exists.Set(false, evidence.Listed(evidence.Secrets, managerNamespace, "no Secret "+signerSecret))
+		f.Exists.Set(false, evidence.Listed(evidence.Secrets, openshift.ControllerManagerNamespace, "no Secret "+signerSecret))
 		return f, facts.Miss(signerUnread, &f.NotBefore, &f.NotAfter, &f.Subject)
 	}
 	f.Exists.Set(true, evidence.Item{Locator: o.Loc, Excerpt: "Secret " + signerSecret + " exists", Time: o.Created()})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // noNodes is what the scheduler writes to a pod while there is no Node at all; where there
@@ -14,7 +15,7 @@ import (
 const noNodes = "no nodes available to schedule pods"
 
 // schedulable are the namespaces of the first pods of an installation.
-var schedulable = []string{"openshift-machine-config-operator", "openshift-cluster-machine-approver", "openshift-machine-api"}
+var schedulable = []string{openshift.MachineConfigNamespace, openshift.MachineApproverNamespace, openshift.MachineAPINamespace}
 
 // withoutNode reports that the scheduler found no Node: it says so of a pod, and none of
 // these pods is on one. An archive that has a file for each object has none for the Nodes

@@ -10,18 +10,14 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 )
 
-// managerLease is the lease of the leading controller manager, renewed every 3 s
-// with a deadline of 12 s (openshift/cluster-kube-controller-manager-operator:
-// bindata/assets/config/defaultconfig.yaml).
-const (
-	systemNamespace = "kube-system"
-	managerLease    = "kube-controller-manager"
-)
-
-// Two leases of one list were read together; those of two namespaces of an
-// archive are as far apart as the collection took.
+// How far the lease of the leading controller manager may lag behind. It is renewed every
+// 3 s with a deadline of 12 s (openshift/cluster-kube-controller-manager-operator:
+// bindata/assets/config/defaultconfig.yaml). Two leases of one list were read together; those
+// of two namespaces of an archive are as far apart as the collection took.
 const (
 	staleNear = 2 * time.Minute
 	staleFar  = 15 * time.Minute
@@ -41,29 +37,29 @@ type Manager struct {
 func ManagerFact() facts.Fact {
 	return facts.Define("kcm-lease", fault.Cluster, "whether a kube-controller-manager leads",
 		[]evidence.Need{
-			evidence.Objects(evidence.Leases, systemNamespace),
-			evidence.Objects(evidence.Leases, "kube-node-lease"),
+			evidence.Objects(evidence.Leases, openshift.SystemNamespace),
+			evidence.Objects(evidence.Leases, corev1.NamespaceNodeLease),
 		}, readManager)
 }
 
 func readManager(ctx context.Context, w *facts.World, _ fault.Subject) (Manager, error) {
 	var m Manager
-	leases, err := w.List(ctx, evidence.Leases, systemNamespace)
+	leases, err := w.List(ctx, evidence.Leases, openshift.SystemNamespace)
 	if err != nil {
 		return m, err
 	}
-	own, newest := kubelet.Newest(leases, managerLease)
+	own, newest := kubelet.Newest(leases, openshift.ControllerManager)
 	if own.Name == "" {
-		return m, &evidence.Unavailable{Need: evidence.Objects(evidence.Leases, systemNamespace), Why: evidence.NotCollected,
-			Detail: "no lease " + managerLease, Supply: evidence.Supply{
+		return m, &evidence.Unavailable{Need: evidence.Objects(evidence.Leases, openshift.SystemNamespace), Why: evidence.NotCollected,
+			Detail: "no lease " + openshift.ControllerManager, Supply: evidence.Supply{
 				Kind:      evidence.SupplyGet,
 				Resource:  "lease",
-				Namespace: "kube-system",
-				Name:      "kube-controller-manager",
+				Namespace: openshift.SystemNamespace,
+				Name:      openshift.ControllerManager,
 			}}
 	}
 	renewed, limit := kubelet.Renewed(own), staleNear
-	nodes, err := w.Some(ctx, evidence.Leases, "kube-node-lease")
+	nodes, err := w.Some(ctx, evidence.Leases, corev1.NamespaceNodeLease)
 	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
 		return m, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Nodes is the fact control-plane-nodes.
@@ -73,8 +74,8 @@ type nodeCount struct {
 }
 
 func (c *nodeCount) add(o evidence.Object) {
-	_, master := o.Label("node-role.kubernetes.io/master")
-	_, controlPlane := o.Label("node-role.kubernetes.io/control-plane")
+	_, master := o.Label(openshift.MasterLabel)
+	_, controlPlane := o.Label(openshift.ControlPlaneLabel)
 	if !master && !controlPlane {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Resource is the fact operator-resource: what an operator says in its own
@@ -45,10 +46,10 @@ var ownResources = map[string]own{
 	"dns":                          {evidence.DNSOperators, "", "default"},
 	"etcd":                         {evidence.EtcdOperators, "", "cluster"},
 	"image-registry":               {evidence.RegistryOperators, "", "cluster"},
-	"ingress":                      {evidence.IngressControllers, "openshift-ingress-operator", ""},
-	"kube-apiserver":               {evidence.APIServerOperators, "", "cluster"},
-	"kube-controller-manager":      {evidence.ManagerOperators, "", "cluster"},
-	"kube-scheduler":               {evidence.SchedulerOperators, "", "cluster"},
+	"ingress":                      {evidence.IngressControllers, openshift.IngressOperatorNamespace, ""},
+	openshift.APIServer:            {evidence.APIServerOperators, "", "cluster"},
+	openshift.ControllerManager:    {evidence.ManagerOperators, "", "cluster"},
+	openshift.Scheduler:            {evidence.SchedulerOperators, "", "cluster"},
 	"network":                      {evidence.NetworkOperators, "", "cluster"},
 	"openshift-apiserver":          {evidence.OpenShiftAPIOperators, "", "cluster"},
 	"openshift-controller-manager": {evidence.OpenShiftManagers, "", "cluster"},

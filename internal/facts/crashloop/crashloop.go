@@ -21,6 +21,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // loop is the container that crash-loops.
@@ -35,9 +36,9 @@ type loop struct {
 
 // operands are the containers, those on which others depend first.
 var operands = []struct{ container, namespace, operator string }{
-	{"etcd", "openshift-etcd", "etcd"},
-	{"kube-apiserver", "openshift-kube-apiserver", "kube-apiserver"},
-	{"kube-controller-manager", "openshift-kube-controller-manager", "kube-controller-manager"},
+	{"etcd", openshift.EtcdNamespace, "etcd"},
+	{openshift.APIServer, openshift.APIServerNamespace, openshift.APIServer},
+	{openshift.ControllerManager, openshift.ControllerManagerNamespace, openshift.ControllerManager},
 }
 
 // Facts lists the facts of this package.
@@ -119,8 +120,8 @@ func staleStatus(node evidence.Object) error {
 }
 
 func isControlPlane(node evidence.Object) bool {
-	_, master := node.Label("node-role.kubernetes.io/master")
-	_, controlPlane := node.Label("node-role.kubernetes.io/control-plane")
+	_, master := node.Label(openshift.MasterLabel)
+	_, controlPlane := node.Label(openshift.ControlPlaneLabel)
 	return master || controlPlane
 }
 

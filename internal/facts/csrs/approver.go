@@ -9,27 +9,27 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
 
-// Where the approver runs (openshift/cluster-machine-approver:manifests/04-deployment.yaml).
+// The lease and the switch of the approver (openshift/cluster-machine-approver:manifests/04-deployment.yaml).
 const (
-	ApproverNamespace = "openshift-cluster-machine-approver"
-	approverLease     = "cluster-machine-approver-leader"
-	approverConfig    = "machine-approver-config"
-	approverContainer = "machine-approver-controller"
+	approverLease  = "cluster-machine-approver-leader"
+	approverConfig = "machine-approver-config"
 )
 
 // leaseLimit is how far the approver's lease may lag behind the newest one. The
 // lease lasts 137 s (04-deployment.yaml); a new leader may need as long again.
 const leaseLimit = 5 * time.Minute
 
-var approverLog = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: ApproverNamespace, Container: approverContainer}
+var approverLog = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: openshift.MachineApproverNamespace, Container: openshift.MachineApproverContainer}
 
 // flowSwitch reads the switch for client requests. Without the ConfigMap the flow is
 // on (pkg/controller/config.go LoadConfig).
 func flowSwitch(ctx context.Context, w *facts.World) (disabled bool, shown evidence.Item, err error) {
-	cm, ok, shown, err := one(ctx, w, evidence.ConfigMaps, ApproverNamespace, approverConfig)
+	cm, ok, shown, err := one(ctx, w, evidence.ConfigMaps, openshift.MachineApproverNamespace, approverConfig)
 	if err != nil || !ok {
 		return false, shown, err
 	}
@@ -65,10 +65,10 @@ type Approver struct {
 func ApproverFact() facts.Fact {
 	return facts.Define("approver", fault.Cluster, "whether the cluster machine approver runs, leads and is switched on",
 		[]evidence.Need{
-			evidence.Objects(evidence.Pods, ApproverNamespace),
-			evidence.Objects(evidence.Leases, ApproverNamespace),
-			evidence.Objects(evidence.Leases, nodeLeases),
-			evidence.Objects(evidence.ConfigMaps, ApproverNamespace),
+			evidence.Objects(evidence.Pods, openshift.MachineApproverNamespace),
+			evidence.Objects(evidence.Leases, openshift.MachineApproverNamespace),
+			evidence.Objects(evidence.Leases, corev1.NamespaceNodeLease),
+			evidence.Objects(evidence.ConfigMaps, openshift.MachineApproverNamespace),
 			evidence.Texts(approverLog),
 		}, readApprover)
 }
@@ -93,7 +93,7 @@ func (a *Approver) flow(ctx context.Context, w *facts.World) error {
 }
 
 func (a *Approver) pods(ctx context.Context, w *facts.World) error {
-	pods, err := w.List(ctx, evidence.Pods, ApproverNamespace)
+	pods, err := w.List(ctx, evidence.Pods, openshift.MachineApproverNamespace)
 	if err != nil {
 		return facts.Miss(err, &a.Pods, &a.Running, &a.Waiting, &a.Since)
 	}
@@ -120,7 +120,7 @@ func (a *Approver) pods(ctx context.Context, w *facts.World) error {
 	}
 	a.Pods.Set(len(shown))
 	if len(shown) == 0 {
-		shown = []evidence.Item{evidence.Listed(evidence.Pods, ApproverNamespace, "no pod of app machine-approver")}
+		shown = []evidence.Item{evidence.Listed(evidence.Pods, openshift.MachineApproverNamespace, "no pod of app machine-approver")}
 	}
 	a.Pods.Prove(shown...)
 	a.Running.Set(running, shown...)
@@ -134,7 +134,7 @@ func containerState(pod evidence.Object) (ready bool, waiting string) {
 	list, _ := evidence.Field(pod.Content, "status", "containerStatuses").([]any)
 	for _, e := range list {
 		c, _ := e.(map[string]any)
-		if evidence.String(c, "name") != approverContainer {
+		if evidence.String(c, "name") != openshift.MachineApproverContainer {
 			continue
 		}
 		ready, _ = c["ready"].(bool)
@@ -155,7 +155,7 @@ func notReadySince(pod evidence.Object) time.Time {
 }
 
 func (a *Approver) lease(ctx context.Context, w *facts.World) error {
-	lease, ok, shown, err := one(ctx, w, evidence.Leases, ApproverNamespace, approverLease)
+	lease, ok, shown, err := one(ctx, w, evidence.Leases, openshift.MachineApproverNamespace, approverLease)
 	if err != nil {
 		return facts.Miss(err, &a.LeaseFound, &a.LeaseRenewed, &a.LeaseStale)
 	}
@@ -177,7 +177,7 @@ func (a *Approver) lease(ctx context.Context, w *facts.World) error {
 
 // newestNodeLease is the newest sign of life of any kubelet.
 func newestNodeLease(ctx context.Context, w *facts.World) (time.Time, error) {
-	leases, err := w.List(ctx, evidence.Leases, nodeLeases)
+	leases, err := w.List(ctx, evidence.Leases, corev1.NamespaceNodeLease)
 	var newest time.Time
 	for _, l := range leases {
 		if t := evidence.Time(l.Content, "spec", "renewTime"); t.After(newest) {

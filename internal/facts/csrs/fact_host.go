@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // HostRequests is the fact host-csrs. Requests are deleted: answered ones after
@@ -102,7 +103,7 @@ func (c *hostRequests) add(r Request) {
 // name as an administrator: with the kubeconfig for people on control-plane hosts
 // (openshift/cluster-kube-apiserver-operator:bindata/assets/kube-apiserver/node-kubeconfigs.yaml).
 func byAdmin(r Request) bool {
-	return (r.Kind == Client || r.Kind == Network) && slices.Contains(r.Groups, "system:masters")
+	return (r.Kind == Client || r.Kind == Network) && slices.Contains(r.Groups, openshift.MastersGroup)
 }
 
 // fields sets every field with the newest request that it is about; silent is what

@@ -12,6 +12,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 )
 
 // Asked is one request as the catalog sees it.
@@ -64,8 +66,8 @@ type Asked struct {
 func RequestFact() facts.Fact {
 	return facts.Define("csr-request", fault.CSR, "who asks for which certificate, and what stops it",
 		append(inventory.Needs(),
-			evidence.Objects(evidence.Leases, nodeLeases),
-			evidence.Objects(evidence.ConfigMaps, ApproverNamespace),
+			evidence.Objects(evidence.Leases, corev1.NamespaceNodeLease),
+			evidence.Objects(evidence.ConfigMaps, openshift.MachineApproverNamespace),
 			evidence.Texts(approverLog),
 		), readRequest)
 }
@@ -148,9 +150,9 @@ func (r Request) sentence() string {
 // asker names the requester in a sentence.
 func (r Request) asker() string {
 	switch r.Requester {
-	case Bootstrapper:
+	case openshift.NodeBootstrapper:
 		return "the node bootstrapper"
-	case NodePrefix + r.NodeName:
+	case openshift.NodeUserPrefix + r.NodeName:
 		return "the node itself"
 	}
 	return r.Requester
@@ -235,9 +237,6 @@ func shownBy(h inventory.Host) []evidence.Item {
 	return nil
 }
 
-// nodeLeases holds one Lease for each kubelet.
-const nodeLeases = "kube-node-lease"
-
 // aliveMargin is how long after the request the lease must have been renewed: a
 // kubelet renews its lease every 10 s and may have done so while it restarted.
 const aliveMargin = time.Minute
@@ -268,7 +267,7 @@ func (a *Asked) node(ctx context.Context, w *facts.World, r Request) error {
 				"Ready="+evidence.String(c, "status")+" "+evidence.String(c, "message"), evidence.Time(c, "lastTransitionTime")))
 		}
 	}
-	lease, ok, item, err := one(ctx, w, evidence.Leases, nodeLeases, r.NodeName)
+	lease, ok, item, err := one(ctx, w, evidence.Leases, corev1.NamespaceNodeLease, r.NodeName)
 	if err != nil {
 		return facts.Miss(err, &a.NodeRenewed, &a.AliveSince)
 	}

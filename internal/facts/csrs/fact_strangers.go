@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // UnknownNames is the fact csr-strangers: client certificates of nodes that no object names.
@@ -164,7 +165,7 @@ func namesKnown(ctx context.Context, w *facts.World, roll *inventory.Inventory) 
 func renamed(all []Request) bool {
 	askers := map[string]bool{}
 	for _, r := range all {
-		if !strings.HasPrefix(r.Requester, NodePrefix) || r.CN == "" || r.State != Issued {
+		if !strings.HasPrefix(r.Requester, openshift.NodeUserPrefix) || r.CN == "" || r.State != Issued {
 			continue
 		}
 		if r.Requester == r.CN {

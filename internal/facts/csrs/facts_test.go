@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 const (
@@ -58,10 +59,10 @@ func TestApprover(t *testing.T) {
 		" --\nE0301 11:50:00.000000       1 csr_check.go:377] csr-x: node w9 already exists, cannot approve\n")).Refusals, 1)
 
 	for need, missing := range map[evidence.Need]func(csrs.Approver) bool{
-		evidence.Objects(evidence.Pods, csrs.ApproverNamespace):       func(a csrs.Approver) bool { return unknown(a.Pods) && unknown(a.Running) && unknown(a.Waiting) },
-		evidence.Objects(evidence.Leases, csrs.ApproverNamespace):     func(a csrs.Approver) bool { return unknown(a.LeaseFound) && unknown(a.LeaseStale) },
-		evidence.Objects(evidence.Leases, "kube-node-lease"):          func(a csrs.Approver) bool { return unknown(a.LeaseStale) && !unknown(a.LeaseFound) },
-		evidence.Objects(evidence.ConfigMaps, csrs.ApproverNamespace): func(a csrs.Approver) bool { return unknown(a.FlowDisabled) },
+		evidence.Objects(evidence.Pods, openshift.MachineApproverNamespace):       func(a csrs.Approver) bool { return unknown(a.Pods) && unknown(a.Running) && unknown(a.Waiting) },
+		evidence.Objects(evidence.Leases, openshift.MachineApproverNamespace):     func(a csrs.Approver) bool { return unknown(a.LeaseFound) && unknown(a.LeaseStale) },
+		evidence.Objects(evidence.Leases, "kube-node-lease"):                      func(a csrs.Approver) bool { return unknown(a.LeaseStale) && !unknown(a.LeaseFound) },
+		evidence.Objects(evidence.ConfigMaps, openshift.MachineApproverNamespace): func(a csrs.Approver) bool { return unknown(a.FlowDisabled) },
 	} {
 		if a := read(factstest.World(t, factstest.Metal, "", need)); !missing(a) {
 			t.Errorf("without %s: %+v", need, a)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metav1"
 )
@@ -58,7 +59,7 @@ func TestCountFlood(t *testing.T) {
 func TestCountFloodOfOldReleases(t *testing.T) {
 	network := func(cn string) Request {
 		return ask(t, Client, "panda", func(c *certificatesv1.CertificateSigningRequest) {
-			c.Spec.SignerName, c.Spec.Username = certificatesv1.KubeAPIServerClientSignerName, NodePrefix+"panda"
+			c.Spec.SignerName, c.Spec.Username = certificatesv1.KubeAPIServerClientSignerName, openshift.NodeUserPrefix+"panda"
 			c.Spec.Request = pemRequest(t, ecKey(t), cn, nil, nil, nil)
 		})
 	}

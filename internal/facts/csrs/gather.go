@@ -13,11 +13,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
 )
 
 // MachineNamespace is where the Machines of a self-managed cluster live.
-const MachineNamespace = inventory.MachineAPI
+const MachineNamespace = openshift.MachineAPINamespace
 
 // Kept is how long the controller manager keeps requests that were answered
 // (kubernetes/kubernetes:pkg/controller/certificates/cleaner/cleaner.go
@@ -242,11 +243,11 @@ func floods(r Request, now time.Time, version string) bool {
 // (controller.go pendingNodeCertFilter, from 4.16).
 func counts(r Request, version string) bool {
 	if older(version, 16) {
-		return r.Requester == Bootstrapper && slices.Equal(sorted(r.Groups), BootstrapperGroups) ||
-			strings.HasPrefix(r.Requester, NodePrefix) && !strings.HasPrefix(r.CN, "system:multus:")
+		return r.Requester == openshift.NodeBootstrapper && slices.Equal(sorted(r.Groups), BootstrapperGroups) ||
+			strings.HasPrefix(r.Requester, openshift.NodeUserPrefix) && !strings.HasPrefix(r.CN, openshift.MultusUserPrefix)
 	}
-	return r.Signer == certificatesv1.KubeAPIServerClientKubeletSignerName && r.Requester == Bootstrapper ||
-		r.Signer == certificatesv1.KubeletServingSignerName && slices.Contains(r.Groups, NodesGroup)
+	return r.Signer == certificatesv1.KubeAPIServerClientKubeletSignerName && r.Requester == openshift.NodeBootstrapper ||
+		r.Signer == certificatesv1.KubeletServingSignerName && slices.Contains(r.Groups, openshift.NodesGroup)
 }
 
 // sorted returns the different values in order.

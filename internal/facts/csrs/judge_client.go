@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // usages that a kubelet's request may have, exactly one of the two, in any order
@@ -50,13 +52,13 @@ func (j *judging) clientShape() bool {
 	ignored := r.Name + ": CSR does not appear to be a valid node bootstrapper client cert request"
 	all := []bool{
 		j.must("organisation", "the only organisation is system:nodes", WaitsShape,
-			slices.Equal(r.Organisations, []string{NodesGroup}), list(r.Organisations), ""),
+			slices.Equal(r.Organisations, []string{openshift.NodesGroup}), list(r.Organisations), ""),
 		j.must("no-names", "a client certificate asks for no names or addresses", WaitsShape, len(sans) == 0, list(sans), ""),
 		j.must("usages", "usages are exactly those of a kubelet client", WaitsShape,
 			sameUsages(r.Usages, clientUsages) || sameUsages(r.Usages, clientUsagesLegacy), list(r.Usages), ""),
 		j.must("common-name", "the common name is system:node: and a name", WaitsShape,
-			strings.HasPrefix(r.CN, NodePrefix) && r.NodeName != "", fmt.Sprintf("%q", r.CN), ignored),
-		j.must("requester", "asked for by the node bootstrapper", WaitsShape, r.Requester == Bootstrapper, r.Requester, ignored),
+			strings.HasPrefix(r.CN, openshift.NodeUserPrefix) && r.NodeName != "", fmt.Sprintf("%q", r.CN), ignored),
+		j.must("requester", "asked for by the node bootstrapper", WaitsShape, r.Requester == openshift.NodeBootstrapper, r.Requester, ignored),
 		j.must("requester-groups", "the requester's groups are exactly the bootstrapper's", WaitsShape,
 			slices.Equal(sorted(r.Groups), BootstrapperGroups), list(r.Groups), ignored),
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 var (
@@ -26,7 +28,7 @@ func (j *judging) servingShape() bool {
 	if !j.must("request", "the request can be read", WaitsShape, r.Broken == "", r.Broken, r.Name+": Failed to parse csr: "+r.Broken) {
 		return false
 	}
-	name, isNode := strings.CutPrefix(r.Requester, NodePrefix)
+	name, isNode := strings.CutPrefix(r.Requester, openshift.NodeUserPrefix)
 	refused := func(old, now string) string {
 		if older(j.in.Version, 20) {
 			now = old
@@ -40,7 +42,7 @@ func (j *judging) servingShape() bool {
 		j.must("requester", "asked for by a node for itself", WaitsShape, isNode && name != "", r.Requester,
 			r.Name+": CSR does not appear to be a node serving cert"),
 		j.must("requester-groups", "the requester is in system:nodes and system:authenticated", WaitsShape,
-			slices.Contains(r.Groups, NodesGroup) && slices.Contains(r.Groups, Authenticated), list(r.Groups),
+			slices.Contains(r.Groups, openshift.NodesGroup) && slices.Contains(r.Groups, Authenticated), list(r.Groups),
 			refused("Too few groups", "too few groups")),
 		j.must("usages", "usages are those of a kubelet server", WaitsShape,
 			(len(r.Usages) == len(servingUsages) || len(r.Usages) == len(servingUsagesLegacy)) &&
@@ -49,9 +51,9 @@ func (j *judging) servingShape() bool {
 		j.must("common-name", "the common name is the requester's own", WaitsShape, r.CN == r.Requester, fmt.Sprintf("%q", r.CN),
 			refused(fmt.Sprintf("Mismatched CommonName %s != %s", r.CN, r.Requester),
 				fmt.Sprintf("mismatched CommonName %s != %s", r.CN, r.Requester))),
-		j.must("organisation", "system:nodes is among the organisations", WaitsShape, slices.Contains(r.Organisations, NodesGroup),
-			list(r.Organisations), refused(fmt.Sprintf("Organization %v doesn't include %s", r.Organisations, NodesGroup),
-				fmt.Sprintf("organization %v doesn't include %s", r.Organisations, NodesGroup))),
+		j.must("organisation", "system:nodes is among the organisations", WaitsShape, slices.Contains(r.Organisations, openshift.NodesGroup),
+			list(r.Organisations), refused(fmt.Sprintf("Organization %v doesn't include %s", r.Organisations, openshift.NodesGroup),
+				fmt.Sprintf("organization %v doesn't include %s", r.Organisations, openshift.NodesGroup))),
 	}
 	return !slices.Contains(all, false)
 }

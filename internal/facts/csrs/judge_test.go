@@ -20,6 +20,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metav1"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 var born = time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -56,17 +57,17 @@ func ask(t *testing.T, kind Kind, node string, edit func(*certificatesv1.Certifi
 	switch kind {
 	case Client:
 		csr.Spec = certificatesv1.CertificateSigningRequestSpec{
-			SignerName: certificatesv1.KubeAPIServerClientKubeletSignerName, Username: Bootstrapper,
+			SignerName: certificatesv1.KubeAPIServerClientKubeletSignerName, Username: openshift.NodeBootstrapper,
 			Groups:  slices.Clone(BootstrapperGroups),
 			Usages:  []certificatesv1.KeyUsage{"digital signature", "client auth"},
-			Request: pemRequest(t, ecKey(t), NodePrefix+node, []string{NodesGroup}, nil, nil),
+			Request: pemRequest(t, ecKey(t), openshift.NodeUserPrefix+node, []string{openshift.NodesGroup}, nil, nil),
 		}
 	case Serving:
 		csr.Spec = certificatesv1.CertificateSigningRequestSpec{
-			SignerName: certificatesv1.KubeletServingSignerName, Username: NodePrefix + node,
-			Groups:  []string{NodesGroup, Authenticated},
+			SignerName: certificatesv1.KubeletServingSignerName, Username: openshift.NodeUserPrefix + node,
+			Groups:  []string{openshift.NodesGroup, Authenticated},
 			Usages:  []certificatesv1.KeyUsage{"digital signature", "server auth"},
-			Request: pemRequest(t, ecKey(t), NodePrefix+node, []string{NodesGroup}, []string{node}, []string{"192.0.2.21"}),
+			Request: pemRequest(t, ecKey(t), openshift.NodeUserPrefix+node, []string{openshift.NodesGroup}, []string{node}, []string{"192.0.2.21"}),
 		}
 	}
 	if edit != nil {
@@ -94,7 +95,7 @@ func TestJudgeClient(t *testing.T) {
 			c.Spec.Request = pemRequest(t, ecKey(t), cn, orgs, dns, ips)
 		}
 	}
-	nodes := []string{NodesGroup}
+	nodes := []string{openshift.NodesGroup}
 	at := func(d time.Duration) edit {
 		return func(c *certificatesv1.CertificateSigningRequest) { c.CreationTimestamp = metav1.NewTime(born.Add(d)) }
 	}
@@ -129,20 +130,20 @@ func TestJudgeClient(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.Spec.Request = pemRequest(t, key, NodePrefix+"panda", nodes, nil, nil)
+			c.Spec.Request = pemRequest(t, key, openshift.NodeUserPrefix+"panda", nodes, nil, nil)
 		}, in: with(machineOf("panda")), want: Passed, waits: waitsNothing},
 		{name: "upper case DNS", in: with(upper), want: Passed, waits: waitsNothing},
 		{name: "trailing dot in DNS", in: with(trailing), want: Passed, waits: waitsNothing},
 		{name: "request is no PEM", edit: func(c *certificatesv1.CertificateSigningRequest) { c.Spec.Request = []byte("-----BEGIN??\n") }, in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "request"},
-		{name: "extra organisation", edit: subject(NodePrefix+"panda", []string{"bamboo", NodesGroup}, nil, nil), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "organisation"},
-		{name: "no organisation", edit: subject(NodePrefix+"panda", nil, nil, nil), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "organisation"},
-		{name: "with DNS", edit: subject(NodePrefix+"panda", nodes, []string{"banana"}, nil), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "no-names"},
-		{name: "with IP", edit: subject(NodePrefix+"panda", nodes, nil, []string{"192.0.2.1"}), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "no-names"},
+		{name: "extra organisation", edit: subject(openshift.NodeUserPrefix+"panda", []string{"bamboo", openshift.NodesGroup}, nil, nil), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "organisation"},
+		{name: "no organisation", edit: subject(openshift.NodeUserPrefix+"panda", nil, nil, nil), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "organisation"},
+		{name: "with DNS", edit: subject(openshift.NodeUserPrefix+"panda", nodes, []string{"banana"}, nil), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "no-names"},
+		{name: "with IP", edit: subject(openshift.NodeUserPrefix+"panda", nodes, nil, []string{"192.0.2.1"}), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "no-names"},
 		{name: "extra usage", edit: usages("digital signature", "client auth", "server auth"), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "usages"},
 		{name: "wrong usage", edit: usages("digital signature", "server auth"), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "usages"},
 		{name: "missing usage", edit: usages("client auth"), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "usages"},
 		{name: "wrong common name", edit: subject("system:notnode:panda", nodes, nil, nil), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "common-name"},
-		{name: "empty name", edit: subject(NodePrefix, nodes, nil, nil), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "common-name"},
+		{name: "empty name", edit: subject(openshift.NodeUserPrefix, nodes, nil, nil), in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "common-name"},
 		{name: "wrong user", edit: func(c *certificatesv1.CertificateSigningRequest) { c.Spec.Username = "tiger" }, in: with(machineOf("panda")), want: Refused, waits: WaitsShape, check: "requester"},
 		{name: "asked by system:admin", edit: func(c *certificatesv1.CertificateSigningRequest) {
 			c.Spec.Username, c.Spec.Groups = "system:admin", []string{"system:masters", Authenticated}
@@ -216,7 +217,7 @@ func TestJudgeServing(t *testing.T) {
 	user := func(u string) edit {
 		return func(c *certificatesv1.CertificateSigningRequest) { c.Spec.Username = u }
 	}
-	nodes := []string{NodesGroup}
+	nodes := []string{openshift.NodesGroup}
 	good := linked(machineOf("panda"), "panda")
 	trailing := good
 	trailing.ExtDNS, trailing.DNS = []string{"panda.example.com."}, []string{"panda"}
@@ -225,7 +226,7 @@ func TestJudgeServing(t *testing.T) {
 		s.Serving = facts.Known(&r)
 		return s
 	}
-	same := renewal{CN: NodePrefix + "panda", DNSNames: []string{"panda"}, IPs: []string{"192.0.2.21"}, NotAfter: born.Add(time.Hour)}
+	same := renewal{CN: openshift.NodeUserPrefix + "panda", DNSNames: []string{"panda"}, IPs: []string{"192.0.2.21"}, NotAfter: born.Add(time.Hour)}
 	other := func(f func(*renewal)) surroundings { r := same; f(&r); return serves(r) }
 
 	tests := []struct {
@@ -240,29 +241,29 @@ func TestJudgeServing(t *testing.T) {
 		{name: "good with legacy usages", edit: usages("digital signature", "key encipherment", "server auth"), in: with(good), want: Passed, waits: waitsNothing},
 		{name: "bad request", edit: func(c *certificatesv1.CertificateSigningRequest) { c.Spec.Request = nil }, in: with(good), want: Refused, waits: WaitsShape, check: "request"},
 		{name: "requester without prefix", edit: user("panda"), in: with(good), want: Refused, waits: WaitsShape, check: "requester"},
-		{name: "requester is only the prefix", edit: user(NodePrefix), in: with(good), want: Refused, waits: WaitsShape, check: "requester"},
+		{name: "requester is only the prefix", edit: user(openshift.NodeUserPrefix), in: with(good), want: Refused, waits: WaitsShape, check: "requester"},
 		{name: "no nodeRef yet", in: with(machineOf("panda")), want: Refused, waits: waitsNotLinked, check: "machine"},
 		{name: "no machine", in: with(linked(machineOf("koala"), "koala")), want: Refused, waits: waitsNoMachine, check: "machine"},
-		{name: "group authenticated is missing", edit: groups(NodesGroup), in: with(good), want: Refused, waits: WaitsShape, check: "requester-groups"},
+		{name: "group authenticated is missing", edit: groups(openshift.NodesGroup), in: with(good), want: Refused, waits: WaitsShape, check: "requester-groups"},
 		{name: "group nodes is missing", edit: groups(Authenticated, "other"), in: with(good), want: Refused, waits: WaitsShape, check: "requester-groups"},
-		{name: "extra group", edit: groups(NodesGroup, Authenticated, "foo-bar"), in: with(good), want: Passed, waits: waitsNothing},
+		{name: "extra group", edit: groups(openshift.NodesGroup, Authenticated, "foo-bar"), in: with(good), want: Passed, waits: waitsNothing},
 		{name: "no usages", edit: usages(), in: with(good), want: Refused, waits: WaitsShape, check: "usages"},
 		{name: "usage server auth is missing", edit: usages("digital signature", "key encipherment"), in: with(good), want: Refused, waits: WaitsShape, check: "usages"},
 		{name: "usage extra", edit: usages("digital signature", "key encipherment", "server auth", "client auth"), in: with(good), want: Refused, waits: WaitsShape, check: "usages"},
-		{name: "common name of another node", edit: subject(NodePrefix+"foobar", nodes, []string{"panda"}, nil), in: with(good), want: Refused, waits: WaitsShape, check: "common-name"},
+		{name: "common name of another node", edit: subject(openshift.NodeUserPrefix+"foobar", nodes, []string{"panda"}, nil), in: with(good), want: Refused, waits: WaitsShape, check: "common-name"},
 		{name: "common name without prefix", edit: subject("panda", nodes, []string{"panda"}, nil), in: with(good), want: Refused, waits: WaitsShape, check: "common-name"},
-		{name: "no organisation", edit: subject(NodePrefix+"panda", nil, []string{"panda"}, nil), in: with(good), want: Refused, waits: WaitsShape, check: "organisation"},
-		{name: "extra address", edit: subject(NodePrefix+"panda", nodes, []string{"panda"}, []string{"192.0.2.21", "198.51.100.1"}), in: with(good), want: Refused, waits: waitsNames, check: "machine"},
-		{name: "asks for the API VIP", edit: subject(NodePrefix+"panda", nodes, []string{"panda"}, []string{"192.0.2.21", "192.0.2.2"}), in: with(good), want: Refused, waits: waitsNames, check: "machine"},
-		{name: "DNS mismatch", edit: subject(NodePrefix+"panda", nodes, []string{"bear"}, []string{"192.0.2.21"}), in: with(good), want: Refused, waits: waitsNames, check: "machine"},
-		{name: "DNS with trailing period on the machine", edit: subject(NodePrefix+"panda", nodes, []string{"panda.example.com"}, []string{"192.0.2.21"}), in: with(trailing), want: Passed, waits: waitsNothing},
-		{name: "DNS in upper case", edit: subject(NodePrefix+"panda", nodes, []string{"PANDA"}, []string{"192.0.2.21"}), in: with(good), want: Passed, waits: waitsNothing},
+		{name: "no organisation", edit: subject(openshift.NodeUserPrefix+"panda", nil, []string{"panda"}, nil), in: with(good), want: Refused, waits: WaitsShape, check: "organisation"},
+		{name: "extra address", edit: subject(openshift.NodeUserPrefix+"panda", nodes, []string{"panda"}, []string{"192.0.2.21", "198.51.100.1"}), in: with(good), want: Refused, waits: waitsNames, check: "machine"},
+		{name: "asks for the API VIP", edit: subject(openshift.NodeUserPrefix+"panda", nodes, []string{"panda"}, []string{"192.0.2.21", "192.0.2.2"}), in: with(good), want: Refused, waits: waitsNames, check: "machine"},
+		{name: "DNS mismatch", edit: subject(openshift.NodeUserPrefix+"panda", nodes, []string{"bear"}, []string{"192.0.2.21"}), in: with(good), want: Refused, waits: waitsNames, check: "machine"},
+		{name: "DNS with trailing period on the machine", edit: subject(openshift.NodeUserPrefix+"panda", nodes, []string{"panda.example.com"}, []string{"192.0.2.21"}), in: with(trailing), want: Passed, waits: waitsNothing},
+		{name: "DNS in upper case", edit: subject(openshift.NodeUserPrefix+"panda", nodes, []string{"PANDA"}, []string{"192.0.2.21"}), in: with(good), want: Passed, waits: waitsNothing},
 		{name: "renewal may do without a machine", in: serves(same), want: Unknown, waits: waitsNoMachine},
 		{name: "renewal: the certificate ended", in: other(func(r *renewal) { r.NotAfter = born.Add(time.Minute) }), want: Refused, waits: waitsNoMachine, check: "renewal"},
 		{name: "renewal: other names", in: other(func(r *renewal) { r.DNSNames = []string{"panda", "more"} }), want: Refused, waits: waitsNoMachine, check: "renewal"},
 		{name: "renewal: other addresses", in: other(func(r *renewal) { r.IPs = nil }), want: Refused, waits: waitsNoMachine, check: "renewal"},
-		{name: "renewal: another node's certificate", in: other(func(r *renewal) { r.CN = NodePrefix + "bear" }), want: Refused, waits: waitsNoMachine, check: "renewal"},
-		{name: "renewal not known, machine refuses", edit: subject(NodePrefix+"panda", nodes, []string{"panda"}, []string{"198.51.100.1"}), in: func() surroundings {
+		{name: "renewal: another node's certificate", in: other(func(r *renewal) { r.CN = openshift.NodeUserPrefix + "bear" }), want: Refused, waits: waitsNoMachine, check: "renewal"},
+		{name: "renewal not known, machine refuses", edit: subject(openshift.NodeUserPrefix+"panda", nodes, []string{"panda"}, []string{"198.51.100.1"}), in: func() surroundings {
 			s := with(good)
 			s.Serving = facts.Unknown[*renewal](errors.New("no issued request is left"))
 			return s
@@ -278,14 +279,14 @@ func TestJudgeServing(t *testing.T) {
 
 func TestJudgeLeavesToOthers(t *testing.T) {
 	ovn := ask(t, Client, "panda", func(c *certificatesv1.CertificateSigningRequest) {
-		c.Spec.SignerName, c.Spec.Username = certificatesv1.KubeAPIServerClientSignerName, NodePrefix+"panda"
+		c.Spec.SignerName, c.Spec.Username = certificatesv1.KubeAPIServerClientSignerName, openshift.NodeUserPrefix+"panda"
 		c.Spec.Request = pemRequest(t, ecKey(t), "system:ovn-node:panda", []string{"system:ovn-nodes"}, nil, nil)
 	})
 	if ovn.Kind != Network || ovn.NodeName != "panda" {
 		t.Errorf("kind %s for node %q, want network for panda", ovn.Kind, ovn.NodeName)
 	}
 	renewal := ask(t, Client, "panda", func(c *certificatesv1.CertificateSigningRequest) {
-		c.Spec.Username, c.Spec.Groups = NodePrefix+"panda", []string{NodesGroup, Authenticated}
+		c.Spec.Username, c.Spec.Groups = openshift.NodeUserPrefix+"panda", []string{openshift.NodesGroup, Authenticated}
 	})
 	for _, r := range []Request{ovn, renewal} {
 		if got := judge(r, with(machineOf("panda"))); got.Approves != NotApplicable || got.Waits != waitsOtherApprover {

@@ -13,23 +13,20 @@ import (
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
-// The names that decide whose request it is
-// (openshift/cluster-machine-approver:pkg/controller/csr_check.go).
-const (
-	Bootstrapper  = "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"
-	NodePrefix    = "system:node:"
-	NodesGroup    = "system:nodes"
-	Authenticated = "system:authenticated"
-)
+// Authenticated is the group of everyone whom the API server knows
+// (kubernetes/kubernetes:staging/src/k8s.io/apiserver/pkg/authentication/user/user.go
+// AllAuthenticated).
+const Authenticated = "system:authenticated"
 
 // BootstrapperGroups are the exact groups of the node bootstrapper, sorted
-// (csr_check.go nodeBootstrapperGroups).
+// (openshift/cluster-machine-approver:pkg/controller/csr_check.go nodeBootstrapperGroups).
 var BootstrapperGroups = []string{
 	Authenticated,
 	"system:serviceaccounts",
-	"system:serviceaccounts:openshift-machine-config-operator",
+	"system:serviceaccounts:" + openshift.MachineConfigNamespace,
 }
 
 // Kind is what a request is for.
@@ -103,7 +100,7 @@ func (r Request) Open() bool { return r.State == Pending || r.State == Approved 
 // requests are approved by the controller manager, not by the machine approver
 // (kubernetes/kubernetes:pkg/controller/certificates/approver/sarapprove.go).
 func (r Request) Renews() bool {
-	return r.Kind == Client && strings.HasPrefix(r.Requester, NodePrefix) && r.Requester == r.CN
+	return r.Kind == Client && strings.HasPrefix(r.Requester, openshift.NodeUserPrefix) && r.Requester == r.CN
 }
 
 // parse decodes a CertificateSigningRequest. A request whose PKCS #10 part cannot
@@ -206,23 +203,23 @@ func (r *Request) classify() {
 	switch r.Signer {
 	case certificatesv1.KubeAPIServerClientKubeletSignerName:
 		r.Kind = Client
-		r.NodeName, _ = strings.CutPrefix(r.CN, NodePrefix)
+		r.NodeName, _ = strings.CutPrefix(r.CN, openshift.NodeUserPrefix)
 	case certificatesv1.KubeletServingSignerName:
 		r.Kind = Serving
-		if name, ok := strings.CutPrefix(r.Requester, NodePrefix); ok {
+		if name, ok := strings.CutPrefix(r.Requester, openshift.NodeUserPrefix); ok {
 			r.NodeName = name
 		} else {
-			r.NodeName, _ = strings.CutPrefix(r.CN, NodePrefix)
+			r.NodeName, _ = strings.CutPrefix(r.CN, openshift.NodeUserPrefix)
 		}
 	default:
 		r.Kind = Other
-		for _, prefix := range []string{"system:ovn-node:", "system:multus:"} {
+		for _, prefix := range []string{openshift.OVNUserPrefix, openshift.MultusUserPrefix} {
 			if name, ok := strings.CutPrefix(r.CN, prefix); ok {
 				r.Kind, r.NodeName = Network, name
 			}
 		}
 	}
-	if !strings.HasPrefix(r.CN, NodePrefix) && r.Kind == Client {
+	if !strings.HasPrefix(r.CN, openshift.NodeUserPrefix) && r.Kind == Client {
 		r.NodeName = ""
 	}
 }

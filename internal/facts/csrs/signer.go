@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // The span in which a request may ask for the life of its certificate: the API
@@ -72,7 +74,7 @@ func SignerRules(r Request) []Check {
 	s.must("signature", "it is signed with its own key, and not with SHA-1 or MD5", checkSignature(p))
 	s.must("key", "its key is not weak", checkKey(p.PublicKey))
 	s.must("subject", "its subject is one organization and one common name", checkSubject(p.RawSubject))
-	s.must("organization", "the only organization is system:nodes", same(p.Subject.Organization, []string{NodesGroup}))
+	s.must("organization", "the only organization is system:nodes", same(p.Subject.Organization, []string{openshift.NodesGroup}))
 	s.must("common-name", "the common name is system:node: and a name", s.commonName(p.Subject.CommonName))
 	s.must("attributes", "it asks for nothing but a certificate", checkAttributes(p.RawTBSCertificateRequest))
 	s.must("names", s.namesRule(), s.names(p))
@@ -248,7 +250,7 @@ func checkAltNames(raw []byte) error {
 }
 
 func (s *signing) commonName(cn string) error {
-	if name, ok := strings.CutPrefix(cn, NodePrefix); !ok || name == "" {
+	if name, ok := strings.CutPrefix(cn, openshift.NodeUserPrefix); !ok || name == "" {
 		return fmt.Errorf("%q", cn)
 	}
 	return nil
@@ -275,7 +277,7 @@ func (s *signing) requesterRule() string {
 }
 
 func (s *signing) requester(cn string) error {
-	ok := s.r.Kind == Client && s.r.Requester == Bootstrapper || s.r.Kind == Serving && s.r.Requester == cn
+	ok := s.r.Kind == Client && s.r.Requester == openshift.NodeBootstrapper || s.r.Kind == Serving && s.r.Requester == cn
 	if !ok {
 		return errors.New(s.r.Requester)
 	}
@@ -286,7 +288,7 @@ func (s *signing) requester(cn string) error {
 func (s *signing) groups() error {
 	want := BootstrapperGroups
 	if s.r.Kind == Serving {
-		want = []string{Authenticated, NodesGroup}
+		want = []string{Authenticated, openshift.NodesGroup}
 	}
 	return same(sorted(s.r.Groups), want)
 }

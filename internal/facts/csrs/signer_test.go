@@ -22,6 +22,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
 )
 
@@ -270,22 +271,28 @@ var common = []deviation{
 	{"RSA with exponent 3", signedBy(func(*testing.T) crypto.Signer { return smallExponent() }, 0), "key"},
 	{"on P-224", signedBy(curve(elliptic.P224()), 0), "key"},
 
-	{"two common names", subject(rdn(oidOrganization, NodesGroup), rdn(oidCommonName, "system:admin"), rdn(oidCommonName, NodePrefix+"panda")), "subject"},
-	{"two common names in one", subject(rdn(oidOrganization, NodesGroup),
-		slices.Concat(rdn(oidCommonName, NodePrefix+"koala"), rdn(oidCommonName, NodePrefix+"panda"))), "subject"},
-	{"no common name", subject(rdn(oidOrganization, NodesGroup)), "subject"},
-	{"an organizational unit", subject(rdn(oidOrganization, NodesGroup), rdn(asn1.ObjectIdentifier{2, 5, 4, 11}, "x"), rdn(oidCommonName, NodePrefix+"panda")), "subject"},
-	{"a user's UID", subject(rdn(oidOrganization, NodesGroup), rdn(asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57683, 2}, "0"), rdn(oidCommonName, NodePrefix+"panda")), "subject"},
-	{"an email address in the subject", subject(rdn(oidOrganization, NodesGroup), rdn(asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 1}, "a@b.c"), rdn(oidCommonName, NodePrefix+"panda")), "subject"},
+	{"two common names", subject(rdn(oidOrganization, openshift.NodesGroup), rdn(oidCommonName, "system:admin"), rdn(oidCommonName, openshift.NodeUserPrefix+"panda")), "subject"},
+	{"two common names in one", subject(rdn(oidOrganization, openshift.NodesGroup),
+		slices.Concat(rdn(oidCommonName, openshift.NodeUserPrefix+"koala"), rdn(oidCommonName, openshift.NodeUserPrefix+"panda"))), "subject"},
+	{"no common name", subject(rdn(oidOrganization, openshift.NodesGroup)), "subject"},
+	{"an organizational unit", subject(rdn(oidOrganization, openshift.NodesGroup), rdn(asn1.ObjectIdentifier{2, 5, 4, 11}, "x"), rdn(oidCommonName, openshift.NodeUserPrefix+"panda")), "subject"},
+	{"a user's UID", subject(rdn(oidOrganization, openshift.NodesGroup), rdn(asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57683, 2}, "0"), rdn(oidCommonName, openshift.NodeUserPrefix+"panda")), "subject"},
+	{"an email address in the subject", subject(rdn(oidOrganization, openshift.NodesGroup), rdn(asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 1}, "a@b.c"), rdn(oidCommonName, openshift.NodeUserPrefix+"panda")), "subject"},
 	{"no organization", template(func(p *x509.CertificateRequest) { p.Subject.Organization = nil }), "organization"},
 	{"masters", template(func(p *x509.CertificateRequest) { p.Subject.Organization = []string{"system:masters"} }), "organization"},
-	{"masters as well", template(func(p *x509.CertificateRequest) { p.Subject.Organization = []string{NodesGroup, "system:masters"} }), "organization"},
-	{"masters first", template(func(p *x509.CertificateRequest) { p.Subject.Organization = []string{"system:masters", NodesGroup} }), "organization"},
-	{"the organization twice", template(func(p *x509.CertificateRequest) { p.Subject.Organization = []string{NodesGroup, NodesGroup} }), "organization"},
+	{"masters as well", template(func(p *x509.CertificateRequest) {
+		p.Subject.Organization = []string{openshift.NodesGroup, "system:masters"}
+	}), "organization"},
+	{"masters first", template(func(p *x509.CertificateRequest) {
+		p.Subject.Organization = []string{"system:masters", openshift.NodesGroup}
+	}), "organization"},
+	{"the organization twice", template(func(p *x509.CertificateRequest) {
+		p.Subject.Organization = []string{openshift.NodesGroup, openshift.NodesGroup}
+	}), "organization"},
 	{"the organization in capitals", template(func(p *x509.CertificateRequest) { p.Subject.Organization = []string{"System:Nodes"} }), "organization"},
 	{"an administrator", template(func(p *x509.CertificateRequest) { p.Subject.CommonName = "system:admin" }), "common-name"},
-	{"only the prefix", template(func(p *x509.CertificateRequest) { p.Subject.CommonName = NodePrefix }), "common-name"},
-	{"blank before the prefix", template(func(p *x509.CertificateRequest) { p.Subject.CommonName = " " + NodePrefix + "panda" }), "common-name"},
+	{"only the prefix", template(func(p *x509.CertificateRequest) { p.Subject.CommonName = openshift.NodeUserPrefix }), "common-name"},
+	{"blank before the prefix", template(func(p *x509.CertificateRequest) { p.Subject.CommonName = " " + openshift.NodeUserPrefix + "panda" }), "common-name"},
 
 	{"a password", resign("password", 0), "attributes"},
 	{"two lists of extensions", resign("two lists", 0), "attributes"},
@@ -313,12 +320,12 @@ var common = []deviation{
 	{"nobody", user(""), "requester"},
 	{"a person", user("kube:admin"), "requester"},
 	{"an administrator asks", user("system:admin"), "requester"},
-	{"another node", user(NodePrefix + "koala"), "requester"},
+	{"another node", user(openshift.NodeUserPrefix + "koala"), "requester"},
 	{"another service account", user("system:serviceaccount:default:node-bootstrapper"), "requester"},
 	{"no groups", groups(), "groups"},
 	{"of masters", groups("system:masters", Authenticated), "groups"},
-	{"of masters as well", groups(append(slices.Clone(BootstrapperGroups), NodesGroup, "system:masters")...), "groups"},
-	{"not authenticated", groups(NodesGroup, "system:serviceaccounts"), "groups"},
+	{"of masters as well", groups(append(slices.Clone(BootstrapperGroups), openshift.NodesGroup, "system:masters")...), "groups"},
+	{"not authenticated", groups(openshift.NodesGroup, "system:serviceaccounts"), "groups"},
 
 	{"lifetime of nothing", lifetime(0), "lifetime"},
 	{"lifetime below zero", lifetime(-1), "lifetime"},
@@ -335,10 +342,10 @@ var ofClients = []deviation{
 	{"a server's usages", usages("digital signature", "server auth"), "usages"},
 	{"a usage twice", usages("digital signature", "digital signature", "client auth"), "usages"},
 	{"a usage twice in place of another", usages("client auth", "client auth"), "usages"},
-	{"of the node itself", user(NodePrefix + "panda"), "requester"},
+	{"of the node itself", user(openshift.NodeUserPrefix + "panda"), "requester"},
 	{"one group less", groups(BootstrapperGroups[:2]...), "groups"},
 	{"one group more", groups(append(slices.Clone(BootstrapperGroups), "x")...), "groups"},
-	{"a node's groups", groups(NodesGroup, Authenticated), "groups"},
+	{"a node's groups", groups(openshift.NodesGroup, Authenticated), "groups"},
 }
 
 var ofServers = []deviation{
@@ -351,9 +358,9 @@ var ofServers = []deviation{
 	{"client authentication as well", usages("digital signature", "server auth", "client auth"), "usages"},
 	{"code signing as well", usages("digital signature", "server auth", "code signing"), "usages"},
 	{"a usage twice", usages("digital signature", "server auth", "server auth"), "usages"},
-	{"of the bootstrapper", user(Bootstrapper), "requester"},
-	{"one group less", groups(NodesGroup), "groups"},
-	{"one group more", groups(NodesGroup, Authenticated, "x"), "groups"},
+	{"of the bootstrapper", user(openshift.NodeBootstrapper), "requester"},
+	{"one group less", groups(openshift.NodesGroup), "groups"},
+	{"one group more", groups(openshift.NodesGroup, Authenticated, "x"), "groups"},
 	{"the bootstrapper's groups", groups(BootstrapperGroups...), "groups"},
 }
 
@@ -363,7 +370,7 @@ func TestSignerRules(t *testing.T) {
 		for _, tt := range list {
 			t.Run(string(kind)+"/"+tt.name, func(t *testing.T) {
 				t.Parallel()
-				f := &filed{key: ecKey(t), template: x509.CertificateRequest{Subject: pkix.Name{CommonName: NodePrefix + "panda", Organization: []string{NodesGroup}}}}
+				f := &filed{key: ecKey(t), template: x509.CertificateRequest{Subject: pkix.Name{CommonName: openshift.NodeUserPrefix + "panda", Organization: []string{openshift.NodesGroup}}}}
 				if kind == Serving {
 					f.template.DNSNames, f.template.IPAddresses = []string{"panda"}, []net.IP{net.IPv4(192, 0, 2, 21)}
 				}
@@ -411,7 +418,7 @@ func TestApproverIsLaxer(t *testing.T) {
 	in := with(linked(machineOf("panda"), "panda"))
 	for name, edit := range map[string]func(*certificatesv1.CertificateSigningRequest){
 		"organizations": func(c *certificatesv1.CertificateSigningRequest) {
-			c.Spec.Request = pemRequest(t, ecKey(t), NodePrefix+"panda", []string{NodesGroup, "system:masters"}, []string{"panda"}, nil)
+			c.Spec.Request = pemRequest(t, ecKey(t), openshift.NodeUserPrefix+"panda", []string{openshift.NodesGroup, "system:masters"}, []string{"panda"}, nil)
 		},
 		"usages": func(c *certificatesv1.CertificateSigningRequest) {
 			c.Spec.Usages = []certificatesv1.KeyUsage{"digital signature", "server auth", "client auth"}
@@ -437,7 +444,7 @@ func FuzzSignerRules(f *testing.F) {
 		f.Fatal(err)
 	}
 	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{
-		Subject: pkix.Name{CommonName: NodePrefix + "panda", Organization: []string{NodesGroup}}}, key)
+		Subject: pkix.Name{CommonName: openshift.NodeUserPrefix + "panda", Organization: []string{openshift.NodesGroup}}}, key)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -445,7 +452,7 @@ func FuzzSignerRules(f *testing.F) {
 	f.Fuzz(func(t *testing.T, der []byte) {
 		raw := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der})
 		r := FromAPI(&certificatesv1.CertificateSigningRequest{Spec: certificatesv1.CertificateSigningRequestSpec{
-			SignerName: certificatesv1.KubeAPIServerClientKubeletSignerName, Username: Bootstrapper, Groups: BootstrapperGroups,
+			SignerName: certificatesv1.KubeAPIServerClientKubeletSignerName, Username: openshift.NodeBootstrapper, Groups: BootstrapperGroups,
 			Usages: []certificatesv1.KeyUsage{"digital signature", "client auth"}, Request: raw}})
 		passed := !slices.ContainsFunc(SignerRules(r), func(c Check) bool { return c.Result != Passed })
 		if p, err := x509.ParseCertificateRequest(der); passed && (err != nil || p.CheckSignature() != nil || p.Subject.CommonName != r.CN) {

@@ -9,6 +9,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 )
 
 // Writes is the fact etcd-writes: the last write that is seen in etcd, whatever its operator
@@ -29,7 +31,7 @@ const (
 )
 
 // writesNeeds are the leases of kubelets and of the control plane.
-var writesNeeds = []evidence.Need{evidence.Objects(evidence.Leases, "kube-node-lease"), evidence.Objects(evidence.Leases, "kube-system")}
+var writesNeeds = []evidence.Need{evidence.Objects(evidence.Leases, corev1.NamespaceNodeLease), evidence.Objects(evidence.Leases, openshift.SystemNamespace)}
 
 var writesFact = facts.Define("etcd-writes", fault.Cluster, "the last write to etcd that is seen: the newest lease",
 	writesNeeds, readWrites)

@@ -22,6 +22,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
@@ -135,15 +136,13 @@ func done(item evidence.Item) FirstBoot {
 // pkg/kubelet/kubelet_node_status.go calculateDelay).
 const reportsWithin = 10 * time.Minute
 
-const stateAnnotation = "machineconfiguration.openshift.io/state"
-
 // kubeletRuns reports whether the kubelet of a Node runs: it is Ready and its daemon Done, or
 // it has reported just now. A first boot that has not ended holds the kubelet back, and of a
 // host that is installed again under the same name the Node is Unknown
 // (openshift/machine-config-operator:templates/common/_base/units/machine-config-daemon-firstboot.service.yaml).
 func kubeletRuns(o evidence.Object, now time.Time) (bool, evidence.Item, error) {
 	ready := conditions.Find(conditions.Of(o), "Ready")
-	state := o.Annotation(stateAnnotation)
+	state := o.Annotation(openshift.ConfigStateAnnotation)
 	beat := ready.Beat
 	item := o.Shows("status.conditions[Ready]", fmt.Sprintf("Node %s: Ready is %s, its machine-config-daemon is %s", o.Name, ready.Status,
 		cmp.Or(state, "silent")), beat)

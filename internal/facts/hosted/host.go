@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // host is the fact hosted-host: the Machine of a host and what it refers to. A
@@ -182,10 +183,6 @@ type request struct {
 	Disabled   facts.Field[bool]      `cel:"disabled"`   // the HostedCluster switches the management of Machines off
 }
 
-// disableMachines switches Machines and their approver off
-// (openshift/hypershift:api/hypershift/v1beta1/hostedcluster_types.go DisableMachineManagement).
-const disableMachines = "hypershift.openshift.io/disable-machine-management"
-
 func requestFact() facts.Fact {
 	return facts.Define("hosted-request", fault.CSR, "who is to approve a request of a hosted cluster", []evidence.Need{
 		evidence.Objects(evidence.CSRs, ""), evidence.Objects(evidence.NodePools, evidence.HostedNamespace),
@@ -218,8 +215,8 @@ func readRequest(ctx context.Context, w *facts.World, s fault.Subject) (request,
 	f.Renews.Set(r.Renews(), item)
 	f.Created.Set(r.Created, item)
 	f.Newest.Set(csrs.Newest(all, r), item)
-	disabled := strings.EqualFold(cluster.Annotation(disableMachines), "true")
-	annotation := cluster.Shows("metadata.annotations", fmt.Sprintf("%s: %t", disableMachines, disabled), time.Time{})
+	disabled := strings.EqualFold(cluster.Annotation(openshift.DisableMachinesAnnotation), "true")
+	annotation := cluster.Shows("metadata.annotations", fmt.Sprintf("%s: %t", openshift.DisableMachinesAnnotation, disabled), time.Time{})
 	f.Disabled.Set(disabled, annotation)
 	made := slices.ContainsFunc(pools, func(n inventory.NodePool) bool { return n.Platform != none })
 	for _, n := range pools {

@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -66,10 +67,10 @@ func TestMatch(t *testing.T) {
 func TestTokenNotes(t *testing.T) {
 	reason := base64.StdEncoding.EncodeToString([]byte("AsExpected"))
 	for expires, ended := range map[string]bool{"": false, "2026-03-01T13:00:00Z": false, "2026-03-01T11:00:00Z": true, "soon": true} {
-		text := "metadata: {annotations: {" + noteGenerated + ": \"2026-03-01T10:00:00Z\", " + noteReached + ": \"True\"}}\ndata: {reason: " + reason + "}\n"
+		text := "metadata: {annotations: {" + openshift.TokenGeneratedAnnotation + ": \"2026-03-01T10:00:00Z\", " + openshift.IgnitionReachedAnnotation + ": \"True\"}}\ndata: {reason: " + reason + "}\n"
 		o := object(t, "token-a", text)
 		if expires != "" {
-			o.Content["metadata"].(map[string]any)["annotations"].(map[string]any)[noteExpires] = expires
+			o.Content["metadata"].(map[string]any)["annotations"].(map[string]any)[openshift.TokenExpiresAnnotation] = expires
 		}
 		var f token
 		f.token(noon, o)

@@ -14,6 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // cert is the fact hosted-ignition-cert: the certificate that the published ignition
@@ -109,7 +110,7 @@ func (f *cert) compareCAs(list []evidence.Object, root *x509.Certificate) {
 	f.OtherCA.Set(nil)
 	unread := false
 	for _, o := range list {
-		pool := o.Annotation("hypershift.openshift.io/nodePool")
+		pool := o.Annotation(openshift.NodePoolKey)
 		pointer, ok := evidence.Field(o.Content, "data", "value", sanitize.PointerKey).(map[string]any)
 		unread = unread || strings.HasPrefix(o.Name, "user-data-") && !ok
 		block, _ := pem.Decode([]byte(evidence.String(pointer, "ca")))

@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // token is the fact nodepool-token: whether what a new machine gets as user-data is
@@ -33,15 +34,6 @@ type token struct {
 	WrongPool   facts.Field[bool]      `cel:"wrongPool"`   // the headers name another NodePool or config
 }
 
-// The annotations of a token Secret
-// (openshift/hypershift:ignition-server/controllers/tokensecret_controller.go).
-const (
-	noteGenerated = "hypershift.openshift.io/last-token-generation-time"
-	noteReached   = "hypershift.openshift.io/ignition-reached"
-	noteExpires   = "hypershift.openshift.io/ignition-token-expiration-timestamp"
-	noteConfig    = "hypershift.openshift.io/nodePoolCurrentConfigVersion" // of the NodePool
-)
-
 func tokenFact() facts.Fact {
 	return facts.Define("nodepool-token", fault.NodePool, "the token and user-data Secrets of a NodePool, held against each other", []evidence.Need{
 		evidence.Objects(evidence.NodePools, evidence.HostedNamespace),
@@ -60,7 +52,7 @@ func readToken(ctx context.Context, w *facts.World, s fault.Subject) (token, err
 	if err != nil {
 		return f, err
 	}
-	config := n.Object.Annotation(noteConfig)
+	config := n.Object.Annotation(openshift.NodePoolConfigAnnotation)
 	if config == "" {
 		return f, facts.NotApplicable("the NodePool has given no config to machines yet")
 	}
@@ -74,7 +66,7 @@ func readToken(ctx context.Context, w *facts.World, s fault.Subject) (token, err
 	}
 	token, there := find("token")
 	data, dataThere := find("user-data")
-	item := n.Object.Shows("metadata.annotations["+noteConfig+"]", "new machines get config "+config, time.Time{})
+	item := n.Object.Shows("metadata.annotations["+openshift.NodePoolConfigAnnotation+"]", "new machines get config "+config, time.Time{})
 	f.Config.Set(config, item)
 	f.TokenThere.Set(there, item)
 	f.UserData.Set(dataThere, item)
@@ -91,12 +83,12 @@ func readToken(ctx context.Context, w *facts.World, s fault.Subject) (token, err
 }
 
 func (f *token) token(now time.Time, o evidence.Object) {
-	generated, _ := time.Parse(time.RFC3339Nano, o.Annotation(noteGenerated))
-	item := o.Shows("metadata.annotations", "token generated "+o.Annotation(noteGenerated), generated)
+	generated, _ := time.Parse(time.RFC3339Nano, o.Annotation(openshift.TokenGeneratedAnnotation))
+	item := o.Shows("metadata.annotations", "token generated "+o.Annotation(openshift.TokenGeneratedAnnotation), generated)
 	f.Generated.Set(generated, item)
-	f.Fetched.Set(o.Annotation(noteReached) == "True", item)
+	f.Fetched.Set(o.Annotation(openshift.IgnitionReachedAnnotation) == "True", item)
 	f.Expired.Set(false, item)
-	if note := o.Annotation(noteExpires); note != "" {
+	if note := o.Annotation(openshift.TokenExpiresAnnotation); note != "" {
 		at, err := time.Parse(time.RFC3339, note)
 		item := o.Shows("metadata.annotations", "outdated, ends "+note, at)
 		f.Expires.Set(at, item)

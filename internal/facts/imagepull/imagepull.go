@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
-	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
 	"github.com/rollcall-project/rollcall/internal/facts/pullerror"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // pull is the pull that a host does not get done.
@@ -39,7 +39,7 @@ var fact = facts.Define("host-image-pull", fault.Host, "why the host cannot pull
 	needs(), read)
 
 func needs() []evidence.Need {
-	list := []evidence.Need{evidence.Texts(pools.DaemonLogs), evidence.Objects(evidence.Pods, mcs.Namespace)}
+	list := []evidence.Need{evidence.Texts(pools.DaemonLogs), evidence.Objects(evidence.Pods, openshift.MachineConfigNamespace)}
 	for _, f := range firstboot.Facts() {
 		list = append(list, f.Needs...)
 	}

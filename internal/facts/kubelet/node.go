@@ -22,11 +22,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
-
-// leaseNamespace holds one Lease per kubelet, renewed every 10 s
-// (kubernetes/kubernetes:pkg/kubelet/kubelet.go, nodeLeaseRenewIntervalFraction).
-const leaseNamespace = "kube-node-lease"
 
 // staleAfter is how far a lease may lag behind the newest. The controller manager
 // gives up a node after 40 to 50 s; two minutes leave room for a slow API.
@@ -60,7 +57,7 @@ type Node struct {
 // NodeFact is the fact host-node.
 func NodeFact() facts.Fact {
 	return facts.Define("host-node", fault.Host, "what the host's Node says and when its kubelet last reported",
-		append(inventory.Needs(), evidence.Objects(evidence.Leases, leaseNamespace)), readNode)
+		append(inventory.Needs(), evidence.Objects(evidence.Leases, corev1.NamespaceNodeLease)), readNode)
 }
 
 func readNode(ctx context.Context, w *facts.World, s fault.Subject) (Node, error) {
@@ -118,7 +115,7 @@ func (n *Node) link(ctx context.Context, w *facts.World, h inventory.Host) error
 		if u := roll.Unread(evidence.Machines); u != nil {
 			return facts.Miss(u, &n.Linked)
 		}
-		n.Linked.Set("", evidence.Listed(evidence.Machines, inventory.MachineAPI, "no Machine is of "+h.Name))
+		n.Linked.Set("", evidence.Listed(evidence.Machines, openshift.MachineAPINamespace, "no Machine is of "+h.Name))
 		return nil
 	}
 	name := ""
@@ -133,7 +130,7 @@ func (n *Node) fill(api *corev1.Node, loc evidence.Locator) {
 	created := api.CreationTimestamp.UTC()
 	exists := evidence.Item{Locator: loc, Excerpt: "Node exists since " + stamp(created), Time: created}
 	controlPlane := false
-	for _, role := range []string{"node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"} {
+	for _, role := range []string{openshift.MasterLabel, openshift.ControlPlaneLabel} {
 		if _, ok := api.Labels[role]; ok {
 			controlPlane = true
 		}
@@ -151,7 +148,7 @@ func (n *Node) fill(api *corev1.Node, loc evidence.Locator) {
 	n.ControlPlane.Set(controlPlane, exists)
 	n.Taints.Set(taints, tainted)
 	n.WaitsForCloudInit.Set(slices.ContainsFunc(api.Spec.Taints, func(t corev1.Taint) bool {
-		return t.Key == "node.cloudprovider.kubernetes.io/uninitialized"
+		return t.Key == openshift.UninitializedTaint
 	}), tainted)
 }
 
@@ -193,18 +190,18 @@ func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 func (n *Node) lease(ctx context.Context, w *facts.World, name string) error {
 	fields := []facts.Setter{&n.LeaseFound, &n.LeaseRenewed, &n.LeaseStale, &n.LeaseBehind}
 	newest, err := facts.Memo(ctx, w, "kubelet.newest-lease", func(ctx context.Context, w *facts.World) (time.Time, error) {
-		leases, err := w.List(ctx, evidence.Leases, leaseNamespace)
+		leases, err := w.List(ctx, evidence.Leases, corev1.NamespaceNodeLease)
 		_, newest := Newest(leases, "")
 		return newest, err
 	})
 	if err != nil {
 		return facts.Miss(err, fields...)
 	}
-	own, ok, err := w.Get(ctx, evidence.Leases, leaseNamespace, name)
+	own, ok, err := w.Get(ctx, evidence.Leases, corev1.NamespaceNodeLease, name)
 	if err != nil {
 		return facts.Miss(err, fields...)
 	}
-	shown := evidence.Listed(evidence.Leases, leaseNamespace, "no lease of "+name)
+	shown := evidence.Listed(evidence.Leases, corev1.NamespaceNodeLease, "no lease of "+name)
 	renewed, behind := Renewed(own), time.Duration(0)
 	if ok {
 		behind = newest.Sub(renewed)

@@ -9,6 +9,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 )
 
 // Silence is the fact cluster-silence: whether all kubelets stopped reporting at one time.
@@ -35,17 +37,17 @@ const maxReadGap = 15 * time.Minute
 // SilenceFact is the fact cluster-silence.
 func SilenceFact() facts.Fact {
 	return facts.Define("cluster-silence", fault.Cluster, "whether all kubelets stopped reporting at one time, and ask for new certificates since",
-		[]evidence.Need{evidence.Objects(evidence.Leases, leaseNamespace), evidence.Objects(evidence.Leases, "kube-system"),
+		[]evidence.Need{evidence.Objects(evidence.Leases, corev1.NamespaceNodeLease), evidence.Objects(evidence.Leases, openshift.SystemNamespace),
 			evidence.Objects(evidence.CSRs, "")}, readSilence)
 }
 
 func readSilence(ctx context.Context, w *facts.World, _ fault.Subject) (Silence, error) {
 	var f Silence
-	leases, err := w.List(ctx, evidence.Leases, leaseNamespace)
+	leases, err := w.List(ctx, evidence.Leases, corev1.NamespaceNodeLease)
 	if err != nil {
 		return f, err
 	}
-	system, err := w.List(ctx, evidence.Leases, "kube-system")
+	system, err := w.List(ctx, evidence.Leases, openshift.SystemNamespace)
 	if err != nil {
 		return f, err
 	}
@@ -68,7 +70,7 @@ func readSilence(ctx context.Context, w *facts.World, _ fault.Subject) (Silence,
 	f.From.Set(from)
 	f.Now.Set(now)
 	f.Gap.Set(fault.Span(now.Sub(from)))
-	shown := evidence.Listed(evidence.Leases, leaseNamespace, fmt.Sprintf(
+	shown := evidence.Listed(evidence.Leases, corev1.NamespaceNodeLease, fmt.Sprintf(
 		"%d of %d nodes are silent; the last renewal is of %s, the control plane's of %s", silent, len(leases), stamp(from), stamp(now)))
 	shown.Time = from
 	facts.ProveAll(&f, shown)

@@ -14,13 +14,11 @@ package mcs
 import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
-// Namespace is where the machine config operator and its operands run.
-const Namespace = "openshift-machine-config-operator"
-
 // logs selects the machine config servers' logs.
-var logs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: Namespace, Container: "machine-config-server"}
+var logs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: openshift.MachineConfigNamespace, Container: openshift.MachineConfigServer}
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {

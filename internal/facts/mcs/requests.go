@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Requests is what hosts asked the machine config servers for in the name of a
@@ -34,7 +35,7 @@ type Requests struct {
 }
 
 var requestsFact = facts.Define("mcs-requests", fault.Pool, "what hosts asked the machine config servers for, and how it ended",
-	[]evidence.Need{evidence.Texts(logs), evidence.Objects(evidence.Pods, Namespace)}, readRequests)
+	[]evidence.Need{evidence.Texts(logs), evidence.Objects(evidence.Pods, openshift.MachineConfigNamespace)}, readRequests)
 
 func readRequests(ctx context.Context, w *facts.World, s fault.Subject) (Requests, error) {
 	r, err := PoolRequests(ctx, w, s.Name)
@@ -53,12 +54,12 @@ func readRequests(ctx context.Context, w *facts.World, s fault.Subject) (Request
 // noServer reports that the pods were read and no machine config server has run in one: in
 // the first seconds of a pool there is no log because nothing has logged.
 func noServer(ctx context.Context, w *facts.World) (evidence.Item, bool) {
-	pods, err := w.List(ctx, evidence.Pods, Namespace)
+	pods, err := w.List(ctx, evidence.Pods, openshift.MachineConfigNamespace)
 	if err != nil {
 		return evidence.Item{}, false
 	}
 	for _, o := range pods {
-		if !strings.HasPrefix(o.Name, serverName) {
+		if !strings.HasPrefix(o.Name, openshift.MachineConfigServer) {
 			continue
 		}
 		pod, err := evidence.Decode[corev1.Pod](o)
@@ -68,7 +69,7 @@ func noServer(ctx context.Context, w *facts.World) (evidence.Item, bool) {
 			return evidence.Item{}, false
 		}
 	}
-	return evidence.Listed(evidence.Pods, Namespace, "no "+serverName+" has run, so nothing was asked of one"), true
+	return evidence.Listed(evidence.Pods, openshift.MachineConfigNamespace, "no "+openshift.MachineConfigServer+" has run, so nothing was asked of one"), true
 }
 
 // PoolRequests reads what was asked in the name of a pool.

@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // workload is whether the machine config servers run: a DaemonSet on the
@@ -32,11 +33,9 @@ type workload struct {
 
 var workloadFact = facts.Define("mcs-workload", fault.Cluster, "whether the machine config servers run on every master, and their secrets",
 	[]evidence.Need{
-		evidence.Objects(evidence.DaemonSets, Namespace), evidence.Objects(evidence.Pods, Namespace), evidence.Objects(evidence.Nodes, ""),
-		evidence.Objects(evidence.Events, Namespace), evidence.Objects(evidence.Secrets, Namespace),
+		evidence.Objects(evidence.DaemonSets, openshift.MachineConfigNamespace), evidence.Objects(evidence.Pods, openshift.MachineConfigNamespace), evidence.Objects(evidence.Nodes, ""),
+		evidence.Objects(evidence.Events, openshift.MachineConfigNamespace), evidence.Objects(evidence.Secrets, openshift.MachineConfigNamespace),
 	}, readWorkload)
-
-const serverName = "machine-config-server"
 
 func readWorkload(ctx context.Context, w *facts.World, _ fault.Subject) (workload, error) {
 	var l workload
@@ -58,12 +57,12 @@ func readWorkload(ctx context.Context, w *facts.World, _ fault.Subject) (workloa
 }
 
 func (l *workload) daemonSet(ctx context.Context, w *facts.World) error {
-	o, ok, err := w.Get(ctx, evidence.DaemonSets, Namespace, serverName)
+	o, ok, err := w.Get(ctx, evidence.DaemonSets, openshift.MachineConfigNamespace, openshift.MachineConfigServer)
 	if err != nil {
 		return err
 	}
 	desired, ready := evidence.Int(o.Content, "status", "desiredNumberScheduled"), evidence.Int(o.Content, "status", "numberReady")
-	item := evidence.Listed(evidence.DaemonSets, Namespace, "there is no DaemonSet "+serverName)
+	item := evidence.Listed(evidence.DaemonSets, openshift.MachineConfigNamespace, "there is no DaemonSet "+openshift.MachineConfigServer)
 	if ok {
 		item = o.Shows("status", fmt.Sprintf("desiredNumberScheduled: %d, numberReady: %d", desired, ready), time.Time{})
 	}
@@ -76,7 +75,7 @@ func (l *workload) daemonSet(ctx context.Context, w *facts.World) error {
 // pods finds masters that are Ready and on which no server runs. A master that is
 // not Ready has another trouble.
 func (l *workload) pods(ctx context.Context, w *facts.World) error {
-	pods, err := w.List(ctx, evidence.Pods, Namespace)
+	pods, err := w.List(ctx, evidence.Pods, openshift.MachineConfigNamespace)
 	if err != nil {
 		return err
 	}
@@ -87,7 +86,7 @@ func (l *workload) pods(ctx context.Context, w *facts.World) error {
 	running := map[string]bool{}
 	state := map[string]evidence.Item{}
 	for _, o := range pods {
-		if app, _ := o.Label("k8s-app"); app != serverName {
+		if app, _ := o.Label("k8s-app"); app != openshift.MachineConfigServer {
 			continue
 		}
 		node := evidence.String(o.Content, "spec", "nodeName")
@@ -95,19 +94,19 @@ func (l *workload) pods(ctx context.Context, w *facts.World) error {
 		if err != nil {
 			return err
 		}
-		ready := slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == serverName && c.Ready })
+		ready := slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == openshift.MachineConfigServer && c.Ready })
 		running[node] = running[node] || ready
 		state[node] = o.Shows("status", podState(pod), notReadySince(pod))
 	}
 	var missing []string
 	var since time.Time
 	for _, n := range nodes {
-		if _, master := n.Label("node-role.kubernetes.io/master"); !master || running[n.Name] || !nodeReady(n) {
+		if _, master := n.Label(openshift.MasterLabel); !master || running[n.Name] || !nodeReady(n) {
 			continue
 		}
 		item, ok := state[n.Name]
 		if !ok {
-			item = evidence.Item{Locator: n.Loc, Excerpt: "no pod of " + serverName + " on master " + n.Name, Time: n.Created()}
+			item = evidence.Item{Locator: n.Loc, Excerpt: "no pod of " + openshift.MachineConfigServer + " on master " + n.Name, Time: n.Created()}
 		}
 		if len(missing) == 0 || item.Time.Before(since) {
 			since = item.Time
@@ -116,7 +115,7 @@ func (l *workload) pods(ctx context.Context, w *facts.World) error {
 		facts.Prove(item, &l.NotRunningOn, &l.Since)
 	}
 	if len(missing) == 0 {
-		facts.Prove(evidence.Listed(evidence.Pods, Namespace, "a server runs on every master that is Ready"), &l.NotRunningOn, &l.Since)
+		facts.Prove(evidence.Listed(evidence.Pods, openshift.MachineConfigNamespace, "a server runs on every master that is Ready"), &l.NotRunningOn, &l.Since)
 	}
 	l.NotRunningOn.Set(missing)
 	l.Since.Set(since)
@@ -136,7 +135,7 @@ func notReadySince(p corev1.Pod) time.Time {
 func podState(p corev1.Pod) string {
 	for _, c := range p.Status.ContainerStatuses {
 		switch {
-		case c.Name != serverName:
+		case c.Name != openshift.MachineConfigServer:
 		case c.State.Waiting != nil:
 			return fmt.Sprintf("phase %s, waiting: %s %s", p.Status.Phase, c.State.Waiting.Reason, c.State.Waiting.Message)
 		case c.State.Terminated != nil:
@@ -165,7 +164,7 @@ var notFound = regexp.MustCompile(`(?i)secret "([^"]+)" not found`)
 // events looks for mount failures of the servers' pods. An old one counts only
 // while a server does not run: events outlive their cause.
 func (l *workload) events(ctx context.Context, w *facts.World) error {
-	list, err := w.List(ctx, evidence.Events, Namespace)
+	list, err := w.List(ctx, evidence.Events, openshift.MachineConfigNamespace)
 	if err != nil {
 		return err
 	}
@@ -173,7 +172,7 @@ func (l *workload) events(ctx context.Context, w *facts.World) error {
 	var since time.Time
 	for _, o := range list {
 		name := evidence.String(o.Content, "involvedObject", "name")
-		if evidence.String(o.Content, "reason") != "FailedMount" || !strings.HasPrefix(name, serverName) {
+		if evidence.String(o.Content, "reason") != "FailedMount" || !strings.HasPrefix(name, openshift.MachineConfigServer) {
 			continue
 		}
 		message := evidence.String(o.Content, "message")
@@ -196,14 +195,14 @@ func (l *workload) secrets(ctx context.Context, w *facts.World) error {
 	for _, s := range []struct {
 		name   string
 		exists *facts.Field[bool]
-	}{{"machine-config-server-tls", &l.TLSSecret}, {"node-bootstrapper-token", &l.TokenSecret}} {
-		o, ok, err := w.Get(ctx, evidence.Secrets, Namespace, s.name)
+	}{{openshift.MCSCertificate, &l.TLSSecret}, {"node-bootstrapper-token", &l.TokenSecret}} {
+		o, ok, err := w.Get(ctx, evidence.Secrets, openshift.MachineConfigNamespace, s.name)
 		if err != nil {
 			return err
 		}
 		item := evidence.Item{Locator: o.Loc, Excerpt: "secret " + s.name + " exists"}
 		if !ok {
-			item = evidence.Listed(evidence.Secrets, Namespace, "there is no secret "+s.name+" among those that were listed")
+			item = evidence.Listed(evidence.Secrets, openshift.MachineConfigNamespace, "there is no secret "+s.name+" among those that were listed")
 		}
 		s.exists.Set(ok, item)
 	}

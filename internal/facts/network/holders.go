@@ -12,10 +12,11 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // keepalivedLog is what keepalived says on platform BareMetal.
-var keepalivedLog = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: "openshift-kni-infra", Container: "keepalived"}
+var keepalivedLog = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: openshift.OnPremNamespace, Container: "keepalived"}
 
 // The states of an instance, and the line of its change.
 const (
@@ -89,7 +90,7 @@ func readHolders(ctx context.Context, w *facts.World, _ fault.Subject) (Holders,
 	return f, nil
 }
 
-var supplyKeepalived = evidence.Supply{Kind: evidence.SupplyPodLog, Namespace: "openshift-kni-infra", Container: "keepalived", Name: "keepalived-HOST"}
+var supplyKeepalived = evidence.Supply{Kind: evidence.SupplyPodLog, Namespace: openshift.OnPremNamespace, Container: "keepalived", Name: "keepalived-HOST"}
 
 func isCurrent(t evidence.Text) bool { return !t.Previous }
 

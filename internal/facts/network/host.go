@@ -11,20 +11,19 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Where the plugins run (openshift/cluster-network-operator:bindata/network/ovn-kubernetes,
 // bindata/network/multus/multus.yaml).
 const (
-	ovnNamespace    = "openshift-ovn-kubernetes"
-	ovnApp          = "ovnkube-node"
-	multusNamespace = "openshift-multus"
-	multusApp       = "multus"
+	ovnApp    = "ovnkube-node"
+	multusApp = "multus"
 )
 
 var (
-	ovnLog    = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: ovnNamespace, Container: "ovnkube-controller"}
-	multusLog = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: multusNamespace, Container: "kube-multus"}
+	ovnLog    = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: openshift.OVNNamespace, Container: "ovnkube-controller"}
+	multusLog = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: openshift.MultusNamespace, Container: "kube-multus"}
 )
 
 // Host is the fact host-network.
@@ -47,8 +46,8 @@ type Host struct {
 // HostFact is the fact host-network.
 func HostFact() facts.Fact {
 	return facts.Define("host-network", fault.Host, "whether the network plugin's pods run on the node, and what keeps them from it",
-		append(inventory.Needs(), evidence.Objects(evidence.NetworkConfigs, ""), evidence.Objects(evidence.Pods, ovnNamespace),
-			evidence.Objects(evidence.Pods, multusNamespace), evidence.Texts(ovnLog), evidence.Texts(multusLog)), readHost)
+		append(inventory.Needs(), evidence.Objects(evidence.NetworkConfigs, ""), evidence.Objects(evidence.Pods, openshift.OVNNamespace),
+			evidence.Objects(evidence.Pods, openshift.MultusNamespace), evidence.Texts(ovnLog), evidence.Texts(multusLog)), readHost)
 }
 
 func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Host, error) {
@@ -94,8 +93,8 @@ type plugin struct {
 
 func (f *Host) plugins() []plugin {
 	return []plugin{
-		{ovnNamespace, ovnApp, ovnLog, &f.OVNPod, &f.OVNWaiting, &f.OVNReady, &f.OVNSince},
-		{multusNamespace, multusApp, multusLog, &f.MultusPod, &f.MultusWaiting, &f.MultusReady, &f.MultusSince},
+		{openshift.OVNNamespace, ovnApp, ovnLog, &f.OVNPod, &f.OVNWaiting, &f.OVNReady, &f.OVNSince},
+		{openshift.MultusNamespace, multusApp, multusLog, &f.MultusPod, &f.MultusWaiting, &f.MultusReady, &f.MultusSince},
 	}
 }
 
@@ -125,7 +124,7 @@ func (d plugin) read(ctx context.Context, w *facts.World, h inventory.Host) (dae
 // deployed reports plugins that run on no node at all as not applicable: then the
 // network operator has not rolled them out, which is no trouble of one host.
 func deployed(ctx context.Context, w *facts.World) error {
-	for namespace, app := range map[string]string{ovnNamespace: ovnApp, multusNamespace: multusApp} {
+	for namespace, app := range map[string]string{openshift.OVNNamespace: ovnApp, openshift.MultusNamespace: multusApp} {
 		list, err := w.List(ctx, evidence.Pods, namespace)
 		if err != nil {
 			if _, ok := evidence.AsUnavailable(err); ok {

@@ -14,15 +14,13 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
-// Where the approver of the plugins' certificates and the webhook for node and pod
-// status run: one DaemonSet on the control plane
+// identityApp is the DaemonSet on the control plane that approves the plugins' certificates
+// and has the webhook for node and pod status
 // (openshift/cluster-network-operator:bindata/network/node-identity).
-const (
-	identityNamespace = "openshift-network-node-identity"
-	identityApp       = "network-node-identity"
-)
+const identityApp = "network-node-identity"
 
 var kubeletJournal = evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"}
 
@@ -39,7 +37,7 @@ type identity struct {
 // identityFact is the fact node-identity.
 func identityFact() facts.Fact {
 	return facts.Define("node-identity", fault.Cluster, "whether approver and webhook of the network's node identities run on every control-plane host",
-		[]evidence.Need{evidence.Objects(evidence.NetworkConfigs, ""), evidence.Objects(evidence.Pods, identityNamespace),
+		[]evidence.Need{evidence.Objects(evidence.NetworkConfigs, ""), evidence.Objects(evidence.Pods, openshift.NodeIdentityNamespace),
 			evidence.Objects(evidence.Nodes, ""), evidence.Texts(kubeletJournal)}, readIdentity)
 }
 
@@ -48,7 +46,7 @@ func readIdentity(ctx context.Context, w *facts.World, _ fault.Subject) (identit
 	if err := pluginOVN(ctx, w); err != nil {
 		return f, err
 	}
-	pods, err := w.List(ctx, evidence.Pods, identityNamespace)
+	pods, err := w.List(ctx, evidence.Pods, openshift.NodeIdentityNamespace)
 	if err != nil {
 		return f, err
 	}
@@ -69,7 +67,7 @@ func readIdentity(ctx context.Context, w *facts.World, _ fault.Subject) (identit
 			running++
 		}
 	}
-	count := evidence.Listed(evidence.Pods, identityNamespace, fmt.Sprintf("%d run", running))
+	count := evidence.Listed(evidence.Pods, openshift.NodeIdentityNamespace, fmt.Sprintf("%d run", running))
 	f.Running.Set(running, count)
 	f.NotRunningOn.Set(f.NotRunningOn.Value(), count)
 	f.Since.Set(f.Since.Value(), count)
@@ -110,8 +108,8 @@ func (f *identity) node(n evidence.Object, pods []evidence.Object) (bool, error)
 	if err != nil {
 		return false, err
 	}
-	_, master := node.Labels["node-role.kubernetes.io/master"]
-	_, controlPlane := node.Labels["node-role.kubernetes.io/control-plane"]
+	_, master := node.Labels[openshift.MasterLabel]
+	_, controlPlane := node.Labels[openshift.ControlPlaneLabel]
 	ready := slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 	})
@@ -194,7 +192,7 @@ func readInfra(ctx context.Context, w *facts.World, s fault.Subject) (Infra, err
 		return f, err
 	}
 	wanted := []string{"keepalived", "coredns"}
-	if _, master := h.Node.API.Labels["node-role.kubernetes.io/master"]; master {
+	if _, master := h.Node.API.Labels[openshift.MasterLabel]; master {
 		wanted = append(wanted, "haproxy")
 	}
 	for _, name := range wanted {

@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
@@ -50,14 +51,6 @@ type Identity struct {
 
 var identityFact = facts.Define("host-identity", fault.Host, "the machine's name and the credentials of its kubelet, as they lie on its disk",
 	needs(evidence.HostIdentities), readIdentity)
-
-// The names that credentials carry (openshift/cluster-kube-apiserver-operator:
-// bindata/assets/kube-apiserver/node-kubeconfigs.yaml, kubernetes/kubernetes:
-// pkg/apis/certificates/helpers.go ValidateKubeletClientCSR).
-const (
-	nodePrefix = "system:node:"
-	nodesGroup = "system:nodes"
-)
 
 func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identity, error) {
 	var f Identity
@@ -150,8 +143,8 @@ func (f *Identity) certificate(id *onhost.Identity, leaf *onhost.Certificate, lo
 		why = "its private key is missing or another certificate's"
 	}
 	who := leaf.CommonName + " of " + strings.Join(leaf.Organization, ", ")
-	node, asNode := strings.CutPrefix(leaf.CommonName, nodePrefix)
-	asNode = asNode && slices.Contains(leaf.Organization, nodesGroup)
+	node, asNode := strings.CutPrefix(leaf.CommonName, openshift.NodeUserPrefix)
+	asNode = asNode && slices.Contains(leaf.Organization, openshift.NodesGroup)
 	expired := id.At.After(leaf.NotAfter)
 	said := fmt.Sprintf("certificate of %s, valid from %s to %s", who, stamp(leaf.NotBefore), stamp(leaf.NotAfter))
 	if why != "" {
@@ -200,7 +193,7 @@ func (f *Identity) bootstrap(id *onhost.Identity, loc evidence.Locator) {
 	expired, admin := false, false
 	if b.User != nil {
 		end, expired = b.User.NotAfter, id.At.After(b.User.NotAfter)
-		admin = slices.Contains(b.User.Organization, "system:masters")
+		admin = slices.Contains(b.User.Organization, openshift.MastersGroup)
 		said += fmt.Sprintf(" of %s, valid to %s", b.User.CommonName, stamp(end))
 		if why == "" && expired {
 			why = "its client certificate ended " + stamp(end)

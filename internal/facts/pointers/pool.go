@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/certs"
-	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // pool is the fact pool-pointers: the pointer configs in Secrets for hosts of one
@@ -57,7 +57,7 @@ type secretUser struct {
 func fact() facts.Fact {
 	return facts.Define("pool-pointers", fault.Pool,
 		"the pointer configs in Secrets: their address and authority against the machine config server's certificate",
-		append(certs.ServingNeeds(), evidence.Objects(evidence.Secrets, inventory.MachineAPI), evidence.Objects(evidence.MachineSets, inventory.MachineAPI)),
+		append(certs.ServingNeeds(), evidence.Objects(evidence.Secrets, openshift.MachineAPINamespace), evidence.Objects(evidence.MachineSets, openshift.MachineAPINamespace)),
 		read)
 }
 
@@ -68,7 +68,7 @@ const (
 
 func read(ctx context.Context, w *facts.World, s fault.Subject) (pool, error) {
 	f := pointers{givers: make(map[string][]secretUser)}
-	secrets, err := w.List(ctx, evidence.Secrets, inventory.MachineAPI)
+	secrets, err := w.List(ctx, evidence.Secrets, openshift.MachineAPINamespace)
 	if err != nil {
 		return pool{}, err
 	}
@@ -93,7 +93,7 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (pool, error) {
 			}
 		case slices.Contains(f.used, name):
 			f.missing = append(f.missing, name)
-			facts.Prove(evidence.Dangling(evidence.Secrets, inventory.MachineAPI, "no Secret "+name), &f.Missing, &f.Secrets, &f.Field)
+			facts.Prove(evidence.Dangling(evidence.Secrets, openshift.MachineAPINamespace, "no Secret "+name), &f.Missing, &f.Secrets, &f.Field)
 		}
 	}
 	if len(f.secrets)+len(f.missing) == 0 {
@@ -148,13 +148,13 @@ func (f *pointers) nameField() string {
 // machineSets notes the Secrets that the pool's MachineSets name. A MachineSet is
 // of the pool whose role its Machines have.
 func (f *pointers) machineSets(ctx context.Context, w *facts.World, pool string) error {
-	sets, err := w.List(ctx, evidence.MachineSets, inventory.MachineAPI)
+	sets, err := w.List(ctx, evidence.MachineSets, openshift.MachineAPINamespace)
 	if err != nil {
 		return err
 	}
 	for _, o := range sets {
 		labels, _ := evidence.Field(o.Content, "spec", "template", "metadata", "labels").(map[string]any)
-		if role, _ := labels["machine.openshift.io/cluster-api-machine-role"].(string); role != pool {
+		if role, _ := labels[openshift.MachineRoleLabel].(string); role != pool {
 			continue
 		}
 		name, field := userDataOf(o)
@@ -217,7 +217,7 @@ func (f *pointers) compare(o evidence.Object, used bool, serving certs.Serving, 
 	}
 	c, err := parse(text)
 	if err != nil {
-		return &evidence.Unavailable{Need: evidence.Objects(evidence.Secrets, inventory.MachineAPI), Why: evidence.Damaged, Detail: o.Name + ": " + err.Error()}
+		return &evidence.Unavailable{Need: evidence.Objects(evidence.Secrets, openshift.MachineAPINamespace), Why: evidence.Damaged, Detail: o.Name + ": " + err.Error()}
 	}
 	if servingErr != nil {
 		return servingErr
@@ -244,7 +244,7 @@ func (f *pointers) compare(o evidence.Object, used bool, serving certs.Serving, 
 	}
 	covers, known := certs.Covers(leaf, c.Host)
 	if !known {
-		return evidence.Replaced(evidence.Objects(evidence.Secrets, inventory.MachineAPI), "the address in "+o.Name)
+		return evidence.Replaced(evidence.Objects(evidence.Secrets, openshift.MachineAPINamespace), "the address in "+o.Name)
 	}
 	if !covers {
 		if len(f.uncovered) == 0 {
@@ -271,7 +271,7 @@ func sameName(names []string, leaf *x509.Certificate) string {
 }
 
 func unread(name string) error {
-	return &evidence.Unavailable{Need: evidence.Objects(evidence.Secrets, inventory.MachineAPI), Why: evidence.NotAsked,
+	return &evidence.Unavailable{Need: evidence.Objects(evidence.Secrets, openshift.MachineAPINamespace), Why: evidence.NotAsked,
 		Detail: "the contents of Secret " + name + " were not read",
-		Supply: evidence.Supply{Kind: evidence.SupplySecrets, Namespace: inventory.MachineAPI}}
+		Supply: evidence.Supply{Kind: evidence.SupplySecrets, Namespace: openshift.MachineAPINamespace}}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
 )
 
@@ -66,13 +67,13 @@ func (c *config) annotations(n nodeConfig) {
 	c.State.Set(n.state, names)
 	reason := names
 	if n.cause != "" {
-		reason = o.Shows("metadata.annotations."+reasonAnnotation, firstLine(n.cause), time.Time{})
+		reason = o.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, firstLine(n.cause), time.Time{})
 	}
 	c.Reason.Set(firstLine(n.cause), reason)
 	c.Class.Set(string(n.class), reason)
-	desired, last := o.Annotation(desiredDrain), o.Annotation(lastDrain)
+	desired, last := o.Annotation(openshift.DesiredDrainAnnotation), o.Annotation(openshift.LastDrainAnnotation)
 	c.DrainPending.Set(desired != "" && desired != last,
-		o.Shows("metadata.annotations."+desiredDrain, fmt.Sprintf("desiredDrain: %s, lastAppliedDrain: %s", desired, last), time.Time{}))
+		o.Shows("metadata.annotations."+openshift.DesiredDrainAnnotation, fmt.Sprintf("desiredDrain: %s, lastAppliedDrain: %s", desired, last), time.Time{}))
 }
 
 // lookUp finds out whether the named configs exist. Where MachineConfigs could not be read,
@@ -80,7 +81,7 @@ func (c *config) annotations(n nodeConfig) {
 func (c *config) lookUp(ctx context.Context, w *facts.World, n nodeConfig) error {
 	facts.Prove(n.item(), &c.CurrentMissing, &c.DesiredMissing)
 	if n.class.missing() {
-		facts.Prove(n.object.Shows("metadata.annotations."+reasonAnnotation, firstLine(n.cause), time.Time{}), &c.CurrentMissing)
+		facts.Prove(n.object.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, firstLine(n.cause), time.Time{}), &c.CurrentMissing)
 	}
 	configs, err := configNames(ctx, w)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 
-	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // controllerConfig is the object that every render and every answer of the
@@ -28,16 +28,12 @@ type controllerConfig struct {
 var controllerConfigFact = facts.Define("controller-config", fault.Cluster, "the ControllerConfig machine-config-controller",
 	[]evidence.Need{evidence.Objects(evidence.ControllerConfigs, "")}, readControllerConfig)
 
-// generatedBy is the annotation with the operator's version
-// (pkg/controller/common/constants.go GeneratedByVersionAnnotationKey).
-const generatedBy = "machineconfiguration.openshift.io/generated-by-version"
-
 // readControllerConfig takes a missing TemplateControllerFailing for false: the
 // controller resets it to False only in a sync, and an install begins without it
 // (pkg/controller/template/status.go syncCompletedStatus).
 func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) (controllerConfig, error) {
 	var c controllerConfig
-	o, ok, err := w.Get(ctx, evidence.ControllerConfigs, "", "machine-config-controller")
+	o, ok, err := w.Get(ctx, evidence.ControllerConfigs, "", openshift.MachineConfigController)
 	if err != nil {
 		return c, err
 	}
@@ -47,8 +43,8 @@ func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) 
 		return c, nil
 	}
 	c.Exists.Set(true, evidence.Item{Locator: o.Loc, Excerpt: "ControllerConfig machine-config-controller exists", Time: o.Created()})
-	version := o.Annotation(generatedBy)
-	c.Version.Set(version, o.Shows("metadata.annotations."+generatedBy, version, time.Time{}))
+	version := o.Annotation(openshift.GeneratedByVersionAnnotation)
+	c.Version.Set(version, o.Shows("metadata.annotations."+openshift.GeneratedByVersionAnnotation, version, time.Time{}))
 	conditions, _ := evidence.Field(o.Content, "status", "conditions").([]any)
 	for _, raw := range conditions {
 		m, _ := raw.(map[string]any)
@@ -77,9 +73,9 @@ type controller struct {
 }
 
 var controllerFact = facts.Define("mcc", fault.Cluster, "whether the machine-config-controller runs and keeps up",
-	[]evidence.Need{evidence.Objects(evidence.Pods, mcs.Namespace), evidence.Objects(evidence.MachineConfigPools, ""),
-		evidence.Objects(evidence.Deployments, mcs.Namespace),
-		evidence.Objects(evidence.Leases, mcs.Namespace)}, readController)
+	[]evidence.Need{evidence.Objects(evidence.Pods, openshift.MachineConfigNamespace), evidence.Objects(evidence.MachineConfigPools, ""),
+		evidence.Objects(evidence.Deployments, openshift.MachineConfigNamespace),
+		evidence.Objects(evidence.Leases, openshift.MachineConfigNamespace)}, readController)
 
 func readController(ctx context.Context, w *facts.World, _ fault.Subject) (controller, error) {
 	var c controller
@@ -117,14 +113,14 @@ func readController(ctx context.Context, w *facts.World, _ fault.Subject) (contr
 
 // readPods looks for a pod that is ready.
 func (c *controller) readPods(ctx context.Context, w *facts.World) error {
-	list, err := w.List(ctx, evidence.Pods, mcs.Namespace)
+	list, err := w.List(ctx, evidence.Pods, openshift.MachineConfigNamespace)
 	if err != nil {
 		return err
 	}
 	running, why := false, ""
 	var since time.Time
 	for _, o := range list {
-		if app, _ := o.Label("k8s-app"); app != controllerName {
+		if app, _ := o.Label("k8s-app"); app != openshift.MachineConfigController {
 			continue
 		}
 		pod, err := evidence.Decode[corev1.Pod](o)
@@ -139,7 +135,7 @@ func (c *controller) readPods(ctx context.Context, w *facts.World) error {
 		facts.Prove(o.Shows("status", fmt.Sprintf("phase %s, ready %t", pod.Status.Phase, ready), time.Time{}), &c.Running, &c.Since, &c.Why)
 	}
 	if why == "" {
-		facts.Prove(evidence.Listed(evidence.Pods, mcs.Namespace, "no pod of machine-config-controller among those that were listed"),
+		facts.Prove(evidence.Listed(evidence.Pods, openshift.MachineConfigNamespace, "no pod of machine-config-controller among those that were listed"),
 			&c.Running, &c.Since, &c.Why)
 	}
 	renewed, err := controllerLease(ctx, w)
@@ -170,7 +166,7 @@ const leaseLasts = 137 * time.Second
 // controllerLease is when the controller last renewed its lease, empty where no lease was
 // read: not every archive has them.
 func controllerLease(ctx context.Context, w *facts.World) (evidence.Item, error) {
-	o, ok, err := w.Get(ctx, evidence.Leases, mcs.Namespace, controllerName)
+	o, ok, err := w.Get(ctx, evidence.Leases, openshift.MachineConfigNamespace, openshift.MachineConfigController)
 	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
 		return evidence.Item{}, err
 	}
@@ -181,18 +177,13 @@ func controllerLease(ctx context.Context, w *facts.World) (evidence.Item, error)
 	return o.Shows("spec.renewTime", "the lease was last renewed", at), nil
 }
 
-// controllerName is the name of the controller's Deployment and Lease
-// (openshift/machine-config-operator:manifests/machineconfigcontroller/deployment.yaml,
-// cmd/machine-config-controller/start.go runStartCmd).
-const controllerName = "machine-config-controller"
-
 // withoutPod says why there is no pod, as the Deployment shows it, and since when: since the
 // controller's lease is not renewed, or since the Deployment reports that it is not available
 // (kubernetes/kubernetes:pkg/controller/deployment/sync.go calculateStatus). One that is
 // scaled to 0 continues to report that it is available.
 func (c *controller) withoutPod(ctx context.Context, w *facts.World, renewed evidence.Item) error {
 	c.Why.Set("it has no pod")
-	o, ok, err := w.Get(ctx, evidence.Deployments, mcs.Namespace, controllerName)
+	o, ok, err := w.Get(ctx, evidence.Deployments, openshift.MachineConfigNamespace, openshift.MachineConfigController)
 	switch {
 	case err != nil:
 		if err := facts.Miss(err, &c.Since); err != nil {
@@ -200,7 +191,7 @@ func (c *controller) withoutPod(ctx context.Context, w *facts.World, renewed evi
 		}
 	case !ok:
 		c.Since.Miss(&evidence.Unavailable{
-			Need:   evidence.Objects(evidence.Deployments, mcs.Namespace),
+			Need:   evidence.Objects(evidence.Deployments, openshift.MachineConfigNamespace),
 			Why:    evidence.NotCollected,
 			Detail: "no Deployment machine-config-controller",
 		})
@@ -209,7 +200,7 @@ func (c *controller) withoutPod(ctx context.Context, w *facts.World, renewed evi
 			c.Why.Set("its Deployment is scaled to 0", o.Shows("spec.replicas", "0", time.Time{}))
 		}
 		c.Since.Miss(&evidence.Unavailable{
-			Need:   evidence.Objects(evidence.Deployments, mcs.Namespace),
+			Need:   evidence.Objects(evidence.Deployments, openshift.MachineConfigNamespace),
 			Why:    evidence.NotCollected,
 			Detail: "the Deployment does not report since when it is not available",
 		})

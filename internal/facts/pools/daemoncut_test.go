@@ -9,13 +9,13 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/fixture"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // oneLog is a source with the log of one daemon, which may break off.
@@ -32,11 +32,11 @@ func (oneLog) List(_ context.Context, r evidence.Resource, namespace string) ([]
 	if r != evidence.Pods {
 		return nil, &evidence.Unavailable{Need: evidence.Objects(r, namespace), Why: evidence.NotCollected}
 	}
-	return []evidence.Object{{Resource: r, Namespace: mcs.Namespace, Name: "mcd", Content: map[string]any{"spec": map[string]any{"nodeName": "m0"}}}}, nil
+	return []evidence.Object{{Resource: r, Namespace: openshift.MachineConfigNamespace, Name: "mcd", Content: map[string]any{"spec": map[string]any{"nodeName": "m0"}}}}, nil
 }
 
 func (l oneLog) Texts(context.Context, evidence.TextQuery) ([]evidence.Text, error) {
-	return []evidence.Text{{Kind: evidence.ContainerLog, Namespace: mcs.Namespace, Pod: "mcd", Container: "machine-config-daemon", Host: "m0",
+	return []evidence.Text{{Kind: evidence.ContainerLog, Namespace: openshift.MachineConfigNamespace, Pod: "mcd", Container: "machine-config-daemon", Host: "m0",
 		Open: func(context.Context) (io.ReadCloser, error) {
 			return io.NopCloser(io.MultiReader(strings.NewReader(l.text), iotest.ErrReader(l.end))), nil
 		}}}, nil

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // The lines of the daemon that matter (openshift/machine-config-operator:
@@ -69,7 +69,7 @@ type daemon struct {
 }
 
 var daemonFact = facts.Define("mcd-log", fault.Host, "what the node's machine-config-daemon says",
-	[]evidence.Need{evidence.Texts(DaemonLogs), evidence.Objects(evidence.Pods, mcs.Namespace)}, readDaemon)
+	[]evidence.Need{evidence.Texts(DaemonLogs), evidence.Objects(evidence.Pods, openshift.MachineConfigNamespace)}, readDaemon)
 
 func readDaemon(ctx context.Context, w *facts.World, s fault.Subject) (Daemon, error) {
 	var d daemon
@@ -87,8 +87,8 @@ func readDaemon(ctx context.Context, w *facts.World, s fault.Subject) (Daemon, e
 		return Daemon{}, &evidence.Unavailable{Need: evidence.Texts(DaemonLogs), Why: evidence.NotCollected,
 			Detail: "no line of the daemon on " + s.Name, Supply: evidence.Supply{
 				Kind:      evidence.SupplyPodLog,
-				Namespace: mcs.Namespace,
-				Container: "machine-config-daemon",
+				Namespace: openshift.MachineConfigNamespace,
+				Container: openshift.MachineConfigDaemon,
 				Host:      s.Name,
 			}}
 	}
@@ -149,7 +149,7 @@ type daemonLine struct {
 // daemonLines returns the daemons' lines. The Pod names its node.
 func daemonLines(ctx context.Context, w *facts.World) (daemonLogs, error) {
 	return facts.Memo(ctx, w, "pools.daemon-lines", func(ctx context.Context, w *facts.World) (daemonLogs, error) {
-		pods, podsErr := w.List(ctx, evidence.Pods, mcs.Namespace)
+		pods, podsErr := w.List(ctx, evidence.Pods, openshift.MachineConfigNamespace)
 		node := map[string]string{}
 		for _, o := range pods {
 			node[o.Name] = evidence.String(o.Content, "spec", "nodeName")

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Degraded is the last error of a daemon that marked its Node Degraded.
@@ -23,7 +23,7 @@ type Degraded struct {
 // (openshift/machine-config-operator:pkg/daemon/writer.go SetDegraded). Its log is asked
 // only where the annotation is empty.
 var degradedFact = facts.Define("host-degraded", fault.Host, "the last error of a machine-config-daemon that reports Degraded",
-	append(inventory.Needs(), evidence.Texts(DaemonLogs), evidence.Objects(evidence.Pods, mcs.Namespace)), readDegraded)
+	append(inventory.Needs(), evidence.Texts(DaemonLogs), evidence.Objects(evidence.Pods, openshift.MachineConfigNamespace)), readDegraded)
 
 func readDegraded(ctx context.Context, w *facts.World, s fault.Subject) (Degraded, error) {
 	var d Degraded
@@ -34,14 +34,14 @@ func readDegraded(ctx context.Context, w *facts.World, s fault.Subject) (Degrade
 	}
 	n := configOf(o)
 	d.Degraded.Set(n.state == "Degraded", n.item())
-	reason := o.Shows("metadata.annotations."+reasonAnnotation, firstLine(n.cause), time.Time{})
+	reason := o.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, firstLine(n.cause), time.Time{})
 	if n.cause != "" || n.state != "Degraded" {
 		d.Class.Set(string(n.class), reason)
 		d.Error.Set(shortError(n.cause), reason)
 		return d, nil
 	}
 	if o.Part() { // it may have a reason, of which the log has an older one
-		return d, facts.Miss(o.NotShown("metadata.annotations."+reasonAnnotation), &d.Class, &d.Error)
+		return d, facts.Miss(o.NotShown("metadata.annotations."+openshift.ConfigReasonAnnotation), &d.Class, &d.Error)
 	}
 	text, shown, err := lastComplaint(ctx, w, s.Name)
 	if err := facts.Miss(err, &d.Class, &d.Error); err != nil {
@@ -86,7 +86,7 @@ func Complaint(node evidence.Object) (state, reason string, shown evidence.Item)
 	if n.cause == "" {
 		return n.state, "", n.item()
 	}
-	return n.state, n.cause, node.Shows("metadata.annotations."+reasonAnnotation, firstLine(n.cause), time.Time{})
+	return n.state, n.cause, node.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, firstLine(n.cause), time.Time{})
 }
 
 // OSRetries returns how often in a row a node's daemon has tried to update the OS without

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 func TestDegraded(t *testing.T) {
@@ -15,7 +16,7 @@ func TestDegraded(t *testing.T) {
 		`E0301 11:00:00.000001    2101 writer.go:231] Marking Degraded due to: "error enabling \"a\": exit status 1\nsecond line"` + "\n"
 	node := func(state, reason string) string {
 		return "-- patch:cluster-scoped-resources/core/nodes/w0.yaml --\nmetadata:\n  annotations:\n    " +
-			stateAnnotation + ": " + state + "\n    " + reasonAnnotation + ": '" + reason + "'\n"
+			openshift.ConfigStateAnnotation + ": " + state + "\n    " + openshift.ConfigReasonAnnotation + ": '" + reason + "'\n"
 	}
 	is := func(degraded bool, class class, text string) Degraded {
 		return Degraded{facts.Known(degraded), facts.Known(string(class)), facts.Known(text)}

@@ -11,13 +11,13 @@
 package pools
 
 import (
-	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // DaemonLogs selects the logs of the machine-config-daemons.
-var DaemonLogs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: mcs.Namespace, Container: "machine-config-daemon"}
+var DaemonLogs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: openshift.MachineConfigNamespace, Container: openshift.MachineConfigDaemon}
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {

@@ -7,14 +7,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // controllerLogs are the logs of the machine-config-controller, which drains nodes.
-var controllerLogs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: mcs.Namespace, Container: "machine-config-controller"}
+var controllerLogs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: openshift.MachineConfigNamespace, Container: openshift.MachineConfigController}
 
 // The controller's lines about drains (openshift/machine-config-operator:
 // pkg/controller/drain/drain_controller.go drainNode, syncNode). The reason why a pod was

@@ -9,18 +9,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-)
-
-// The daemon's annotations on its Node
-// (openshift/machine-config-operator:pkg/daemon/constants/constants.go).
-const (
-	annotations      = "machineconfiguration.openshift.io/"
-	currentConfig    = annotations + "currentConfig"
-	desiredConfig    = annotations + "desiredConfig"
-	stateAnnotation  = annotations + "state"
-	reasonAnnotation = annotations + "reason"
-	desiredDrain     = annotations + "desiredDrain"
-	lastDrain        = annotations + "lastAppliedDrain"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // nodeConfig is what one Node names.
@@ -33,8 +22,8 @@ type nodeConfig struct {
 
 func configOf(o evidence.Object) nodeConfig {
 	n := nodeConfig{
-		object: o, current: o.Annotation(currentConfig), desired: o.Annotation(desiredConfig),
-		state: o.Annotation(stateAnnotation), cause: o.Annotation(reasonAnnotation),
+		object: o, current: o.Annotation(openshift.CurrentConfigAnnotation), desired: o.Annotation(openshift.DesiredConfigAnnotation),
+		state: o.Annotation(openshift.ConfigStateAnnotation), cause: o.Annotation(openshift.ConfigReasonAnnotation),
 	}
 	n.class = classOf(n.cause)
 	n.pool = inventory.PoolOfNode(o)
@@ -58,7 +47,7 @@ func nodeConfigs(ctx context.Context, w *facts.World, pool string) ([]nodeConfig
 
 // item is what the Node names, as evidence.
 func (n nodeConfig) item() evidence.Item {
-	return n.object.Shows("metadata.annotations."+currentConfig,
+	return n.object.Shows("metadata.annotations."+openshift.CurrentConfigAnnotation,
 		fmt.Sprintf("currentConfig: %s, desiredConfig: %s, state: %s", n.current, n.desired, n.state), time.Time{})
 }
 

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/facts/mcs"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // nodes groups the nodes of a pool by the config that they name.
@@ -30,7 +30,7 @@ type nodes struct {
 var nodesFact = facts.Define("pool-nodes", fault.Pool, "the nodes of a pool, by the config that they name",
 	[]evidence.Need{
 		evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.MachineConfigs, ""), evidence.Objects(evidence.MachineConfigPools, ""),
-		evidence.Texts(DaemonLogs), evidence.Objects(evidence.Pods, mcs.Namespace),
+		evidence.Texts(DaemonLogs), evidence.Objects(evidence.Pods, openshift.MachineConfigNamespace),
 	}, readNodes)
 
 func readNodes(ctx context.Context, w *facts.World, s fault.Subject) (nodes, error) {
@@ -63,7 +63,7 @@ func (v *nodes) complaining(list []nodeConfig) {
 	var proof []evidence.Item
 	for _, n := range list {
 		if n.configMissing() {
-			proof = append(proof, n.object.Shows("metadata.annotations."+reasonAnnotation, firstLine(n.cause), time.Time{}))
+			proof = append(proof, n.object.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, firstLine(n.cause), time.Time{}))
 		}
 	}
 	v.Complaining.Set(int64(len(proof)), proof...)
@@ -151,7 +151,7 @@ func (v *nodes) bootstrap(ctx context.Context, w *facts.World, missing []nodeCon
 	for _, n := range missing {
 		if n.class == bootstrapMismatch || n.class == bootstrapNoDisk {
 			proven++
-			v.BootstrapMode.Prove(n.object.Shows("metadata.annotations."+reasonAnnotation, firstLine(n.cause), time.Time{}))
+			v.BootstrapMode.Prove(n.object.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, firstLine(n.cause), time.Time{}))
 			continue
 		}
 		name := n.object.Name

@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // rollout is how far a pool is on its update to the config that it wants, and at which
@@ -142,8 +143,8 @@ func (n nodeConfig) notReady() bool {
 // restart (openshift/machine-config-operator:pkg/daemon/drain.go performDrain,
 // pkg/daemon/update.go).
 func (n nodeConfig) step() string {
-	wanted := n.object.Annotation(desiredDrain)
-	asked := wanted != "" && wanted != n.object.Annotation(lastDrain)
+	wanted := n.object.Annotation(openshift.DesiredDrainAnnotation)
+	asked := wanted != "" && wanted != n.object.Annotation(openshift.LastDrainAnnotation)
 	switch {
 	case n.state == "Degraded" || n.state == "Unreconcilable":
 		return "is " + n.state

@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
 )
 
@@ -47,11 +48,6 @@ type Served struct {
 
 var servedFact = facts.Define("pool-served-config", fault.Pool, "the config that a pool wants, reached, and has served to new hosts",
 	[]evidence.Need{evidence.Objects(evidence.MachineConfigPools, ""), evidence.Objects(evidence.MachineConfigs, "")}, readServed)
-
-// controllerVersion is the annotation with the version of the controller that
-// made a MachineConfig (pkg/controller/common/constants.go
-// GeneratedByControllerVersionAnnotationKey).
-const controllerVersion = "machineconfiguration.openshift.io/generated-by-controller-version"
 
 func readServed(ctx context.Context, w *facts.World, s fault.Subject) (Served, error) {
 	var v Served
@@ -249,8 +245,8 @@ func (v *Served) versions(pool string, configs map[string]evidence.Object) {
 
 // madeBy returns the version of the controller that made a config.
 func madeBy(o evidence.Object) (string, evidence.Item) {
-	version := o.Annotation(controllerVersion)
-	return version, o.Shows("metadata.annotations."+controllerVersion, o.Name+" was made by "+version, time.Time{})
+	version := o.Annotation(openshift.GeneratedByControllerAnnotation)
+	return version, o.Shows("metadata.annotations."+openshift.GeneratedByControllerAnnotation, o.Name+" was made by "+version, time.Time{})
 }
 
 // configNotFound shows that a config is not in the cluster.

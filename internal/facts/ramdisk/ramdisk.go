@@ -21,11 +21,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // logs selects the logs of ramdisks that ironic collected
 // (openshift/cluster-baremetal-operator:provisioning/baremetal_pod.go createContainerMetal3RamdiskLogs).
-var logs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: inventory.MachineAPI, Container: "metal3-ramdisk-logs"}
+var logs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: openshift.MachineAPINamespace, Container: "metal3-ramdisk-logs"}
 
 // ramdisk is what the ramdisk of one host reported.
 type ramdisk struct {

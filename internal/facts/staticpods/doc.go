@@ -21,14 +21,15 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // operators are the ClusterOperators that run static pods, and their own resources.
 var operators = map[string]evidence.Resource{
-	"etcd":                    evidence.EtcdOperators,
-	"kube-apiserver":          evidence.APIServerOperators,
-	"kube-controller-manager": evidence.ManagerOperators,
-	"kube-scheduler":          evidence.SchedulerOperators,
+	"etcd":                      evidence.EtcdOperators,
+	openshift.APIServer:         evidence.APIServerOperators,
+	openshift.ControllerManager: evidence.ManagerOperators,
+	openshift.Scheduler:         evidence.SchedulerOperators,
 }
 
 // Pods is the fact static-pods.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
 )
 
@@ -217,7 +218,7 @@ func (c *links) readPods(list []evidence.Object, own map[string]bool) error {
 	}
 	if c.broken == "" && c.wanted > 0 && c.pods == 0 {
 		c.broken = linkPods
-		facts.Prove(evidence.Listed(evidence.Pods, machineAPI, "no pod of its ReplicaSets"), &c.Pods, &c.Broken)
+		facts.Prove(evidence.Listed(evidence.Pods, openshift.MachineAPINamespace, "no pod of its ReplicaSets"), &c.Pods, &c.Broken)
 	}
 	return nil
 }

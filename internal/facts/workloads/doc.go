@@ -15,9 +15,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 )
 
-// machineAPI is the namespace of the Machine API and of metal3.
-const machineAPI = "openshift-machine-api"
-
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
 	return []facts.Fact{Metal3Fact(), operatorFact(), StalledFact(), SchedulerFact()}

@@ -11,11 +11,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
 )
 
 // checkedNamespaces are the namespaces on which the joining of hosts depends.
-var checkedNamespaces = []string{"openshift-machine-api", "openshift-machine-config-operator"}
+var checkedNamespaces = []string{openshift.MachineAPINamespace, openshift.MachineConfigNamespace}
 
 // Stalled is the fact stalled-workloads. Names are "namespace/name".
 type Stalled struct {
@@ -135,20 +136,17 @@ type Scheduler struct {
 	Behind  facts.Field[string]    `cel:"behind"`
 }
 
-// The lease of the leading scheduler. Leases of one namespace were read together
+// How far the lease of the leading scheduler may lag behind. Leases of one namespace were read together
 // (openshift/cluster-kube-scheduler-operator:bindata/assets/config/defaultconfig.yaml leaderElection).
 const (
-	leaseNamespace = "kube-system"
-	openshiftNS    = "openshift-kube-scheduler"
-	schedulerLease = "kube-scheduler"
-	staleNear      = 5 * time.Minute  // the lease lasts 137 s
-	staleFar       = 15 * time.Minute // two namespaces of an archive are as far apart as the collection took
+	staleNear = 5 * time.Minute  // the lease lasts 137 s
+	staleFar  = 15 * time.Minute // two namespaces of an archive are as far apart as the collection took
 )
 
 // SchedulerFact is the fact scheduler-lease.
 func SchedulerFact() facts.Fact {
 	return facts.Define("scheduler-lease", fault.Cluster, "whether a kube-scheduler leads",
-		[]evidence.Need{evidence.Objects(evidence.Leases, leaseNamespace), evidence.Objects(evidence.Leases, openshiftNS)}, readScheduler)
+		[]evidence.Need{evidence.Objects(evidence.Leases, openshift.SystemNamespace), evidence.Objects(evidence.Leases, openshift.SchedulerNamespace)}, readScheduler)
 }
 
 func readScheduler(ctx context.Context, w *facts.World, _ fault.Subject) (Scheduler, error) {
@@ -177,7 +175,7 @@ func readScheduler(ctx context.Context, w *facts.World, _ fault.Subject) (Schedu
 // same namespace, far that of the other one.
 func schedulerLeases(ctx context.Context, w *facts.World) (own evidence.Object, near, far time.Time, err error) {
 	var unread error
-	for _, ns := range []string{openshiftNS, leaseNamespace} {
+	for _, ns := range []string{openshift.SchedulerNamespace, openshift.SystemNamespace} {
 		list, err := w.List(ctx, evidence.Leases, ns)
 		if _, ok := evidence.AsUnavailable(err); ok {
 			unread = err
@@ -185,7 +183,7 @@ func schedulerLeases(ctx context.Context, w *facts.World) (own evidence.Object, 
 		} else if err != nil {
 			return own, near, far, err
 		}
-		lease, newest := kubelet.Newest(list, schedulerLease)
+		lease, newest := kubelet.Newest(list, openshift.Scheduler)
 		if lease.Name != "" && kubelet.Renewed(lease).After(kubelet.Renewed(own)) {
 			own, near, far = lease, newest, near
 		} else if newest.After(far) {
@@ -197,8 +195,8 @@ func schedulerLeases(ctx context.Context, w *facts.World) (own evidence.Object, 
 		return own, near, far, nil
 	}
 	if unread == nil {
-		unread = &evidence.Unavailable{Need: evidence.Objects(evidence.Leases, openshiftNS), Why: evidence.NotCollected,
-			Detail: "no lease " + schedulerLease, Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "lease", Namespace: evidence.AllNamespaces}}
+		unread = &evidence.Unavailable{Need: evidence.Objects(evidence.Leases, openshift.SchedulerNamespace), Why: evidence.NotCollected,
+			Detail: "no lease " + openshift.Scheduler, Supply: evidence.Supply{Kind: evidence.SupplyGet, Resource: "lease", Namespace: evidence.AllNamespaces}}
 	}
 	return own, near, far, unread
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 	"github.com/rollcall-project/rollcall/internal/source/install"
@@ -44,7 +45,7 @@ func (b *builder) machineSets(ctx context.Context, w *facts.World, need evidence
 					has++
 				}
 			}
-			b.gaps = append(b.gaps, Gap{Role: set.Spec.Template.Labels[machineRoleLabel], Of: o.Name, Since: o.Created(), Wanted: wanted, Named: has,
+			b.gaps = append(b.gaps, Gap{Role: set.Spec.Template.Labels[openshift.MachineRoleLabel], Of: o.Name, Since: o.Created(), Wanted: wanted, Named: has,
 				Unread: b.inventory.Unread(evidence.Machines), Loc: o.Loc.At("spec.replicas")})
 		}
 	}

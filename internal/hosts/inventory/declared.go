@@ -6,6 +6,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Declared returns the hosts that Machines, BareMetalHosts, Agents or a plan name. It
@@ -38,12 +39,12 @@ func declared(ctx context.Context, w *facts.World, counts func(evidence.Resource
 		step     func(context.Context, *facts.World, evidence.Need) error
 		optional bool // most sources do not have it
 	}{
-		{evidence.Objects(evidence.Machines, MachineAPI), b.machines, false},
-		{evidence.Objects(evidence.BareMetalHosts, MachineAPI), b.bareMetalHosts, false},
+		{evidence.Objects(evidence.Machines, openshift.MachineAPINamespace), b.machines, false},
+		{evidence.Objects(evidence.BareMetalHosts, openshift.MachineAPINamespace), b.bareMetalHosts, false},
 		{evidence.Objects(evidence.AssistedHosts, ""), b.assisted, true},
 		{evidence.Objects(evidence.Agents, ""), b.agents, true},
 		{evidence.Objects(evidence.Installs, ""), b.installs, true},
-		{evidence.Objects(evidence.ConfigMaps, "kube-system"), b.installConfig, true},
+		{evidence.Objects(evidence.ConfigMaps, openshift.SystemNamespace), b.installConfig, true},
 		{evidence.Objects(evidence.HostedMachines, evidence.ControlPlaneNamespace), b.hosted, false},
 	} {
 		foreign := h != nil && (s.need.Resource == evidence.Machines || s.need.Resource == evidence.BareMetalHosts)

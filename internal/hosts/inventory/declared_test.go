@@ -7,6 +7,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // TestDeclared: what a kubelet says of itself declares nothing, be it addresses, names
@@ -26,7 +27,7 @@ func TestDeclared(t *testing.T) {
 		}
 	}
 	for _, r := range []evidence.Resource{evidence.Machines, evidence.BareMetalHosts} {
-		w := factstest.World(t, metal, "", evidence.Objects(r, inventory.MachineAPI))
+		w := factstest.World(t, metal, "", evidence.Objects(r, openshift.MachineAPINamespace))
 		if list, err := inventory.Declared(t.Context(), w); err == nil {
 			t.Errorf("without %s there are %d declared hosts", r, len(list))
 		}

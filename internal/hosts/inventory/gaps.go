@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // settleGaps counts which of the hosts that are only counted have a name by now, and keeps
@@ -56,13 +57,13 @@ func (b *builder) nodesOf(g Gap, counted map[string]bool) int {
 // setOf is the MachineSet whose Machine a Node names: the controller makes a Machine's name
 // of the set's and a suffix. "" where there is no such set.
 func (b *builder) setOf(h Host) string {
-	name := h.Node.API.Annotations[machineAnnotation]
+	name := h.Node.API.Annotations[openshift.MachineOnNodeAnnotation]
 	dash := strings.LastIndex(name, "-")
 	if dash < 0 {
 		return ""
 	}
 	for _, g := range b.gaps {
-		if g.Of != "" && name[:dash] == MachineAPI+"/"+g.Of {
+		if g.Of != "" && name[:dash] == openshift.MachineAPINamespace+"/"+g.Of {
 			return g.Of
 		}
 	}

@@ -10,15 +10,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-)
-
-// The names under which the parts of a hosted cluster refer to each other
-// (openshift/hypershift:hypershift-operator/controllers/nodepool/nodepool_controller.go
-// nodePoolAnnotation, api/hypershift/v1beta1/nodepool_types.go NodePoolLabel;
-// kubernetes-sigs/cluster-api:api/core/v1beta1/machine_types.go).
-const (
-	nodePoolKey       = "hypershift.openshift.io/nodePool" // annotation of Machines ("ns/name"), label of Nodes ("name")
-	capiMachineOnNode = "cluster.x-k8s.io/machine"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // NodePool is a NodePool of the hosted cluster that is looked at.
@@ -145,7 +137,7 @@ func hostedMachine(o evidence.Object) HostedMachine {
 
 // NodePoolOf is the name in the nodePool annotation, which is "ns/name".
 func NodePoolOf(o evidence.Object) string {
-	note := o.Annotation(nodePoolKey)
+	note := o.Annotation(openshift.NodePoolKey)
 	return note[strings.LastIndexByte(note, '/')+1:]
 }
 
@@ -200,7 +192,7 @@ func (b *builder) hostOfHostedMachine(m *HostedMachine) *Host {
 	}
 	tests := []func(*Host) bool{
 		node(func(n *corev1.Node) bool { return m.NodeRef != "" && n.Name == m.NodeRef }),
-		node(func(n *corev1.Node) bool { return n.Annotations[capiMachineOnNode] == m.Name }),
+		node(func(n *corev1.Node) bool { return n.Annotations[openshift.ClusterAPIMachineAnnotation] == m.Name }),
 		node(func(n *corev1.Node) bool { return m.ProviderID != "" && n.Spec.ProviderID == m.ProviderID }),
 	}
 	for _, name := range append(slices.Concat(m.DNS, m.Names), m.Name) {
@@ -281,8 +273,8 @@ func (b *builder) hostedPools(ctx context.Context, w *facts.World) error {
 		return err
 	}
 	for _, h := range b.list {
-		if h.Node != nil && h.Node.API.Labels[nodePoolKey] != "" {
-			h.NodePool = h.Node.API.Labels[nodePoolKey]
+		if h.Node != nil && h.Node.API.Labels[openshift.NodePoolKey] != "" {
+			h.NodePool = h.Node.API.Labels[openshift.NodePoolKey]
 		}
 	}
 	b.pools = pools

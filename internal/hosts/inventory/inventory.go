@@ -31,13 +31,11 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 	"github.com/rollcall-project/rollcall/internal/source/install"
 )
-
-// MachineAPI is the namespace of Machines and BareMetalHosts.
-const MachineAPI = "openshift-machine-api"
 
 // Standing says how sure a statement about a host is.
 type Standing string
@@ -156,13 +154,13 @@ type Inventory struct {
 func Needs() []evidence.Need {
 	return append(append(hostedNeeds(), operatorNeeds()...), []evidence.Need{
 		evidence.Objects(evidence.Nodes, ""),
-		evidence.Objects(evidence.Machines, MachineAPI),
-		evidence.Objects(evidence.BareMetalHosts, MachineAPI),
-		evidence.Objects(evidence.MachineSets, MachineAPI),
+		evidence.Objects(evidence.Machines, openshift.MachineAPINamespace),
+		evidence.Objects(evidence.BareMetalHosts, openshift.MachineAPINamespace),
+		evidence.Objects(evidence.MachineSets, openshift.MachineAPINamespace),
 		evidence.Objects(evidence.AssistedHosts, ""),
 		evidence.Objects(evidence.Agents, ""),
 		evidence.Objects(evidence.Installs, ""),
-		evidence.Objects(evidence.ConfigMaps, "kube-system"),
+		evidence.Objects(evidence.ConfigMaps, openshift.SystemNamespace),
 		evidence.Objects(evidence.CSRs, ""),
 		evidence.Objects(evidence.NamedHosts, ""),
 		evidence.Texts(Consoles),
@@ -264,13 +262,13 @@ func read(ctx context.Context, w *facts.World) (*Inventory, error) {
 		optional bool
 	}{
 		{evidence.Objects(evidence.Nodes, ""), b.nodes, false},
-		{evidence.Objects(evidence.Machines, MachineAPI), b.machines, false},
-		{evidence.Objects(evidence.BareMetalHosts, MachineAPI), b.bareMetalHosts, false},
-		{evidence.Objects(evidence.MachineSets, MachineAPI), b.machineSets, true},
+		{evidence.Objects(evidence.Machines, openshift.MachineAPINamespace), b.machines, false},
+		{evidence.Objects(evidence.BareMetalHosts, openshift.MachineAPINamespace), b.bareMetalHosts, false},
+		{evidence.Objects(evidence.MachineSets, openshift.MachineAPINamespace), b.machineSets, true},
 		{evidence.Objects(evidence.AssistedHosts, ""), b.assisted, true},
 		{evidence.Objects(evidence.Agents, ""), b.agents, true},
 		{evidence.Objects(evidence.Installs, ""), b.installs, true},
-		{evidence.Objects(evidence.ConfigMaps, "kube-system"), b.installConfig, true},
+		{evidence.Objects(evidence.ConfigMaps, openshift.SystemNamespace), b.installConfig, true},
 		{evidence.Objects(evidence.HostedMachines, evidence.ControlPlaneNamespace), b.hosted, false},
 		{evidence.Objects(evidence.NamedHosts, ""), b.namedHosts, true},
 		{evidence.Objects(evidence.EtcdOperators, ""), b.operatorNodes, true},

@@ -18,6 +18,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 const (
@@ -158,7 +159,7 @@ func request(t *testing.T, cn string) string {
 // TestRollPartial: a kind that could not be read makes the inventory partial and is
 // named; an inventory of which nothing could be read is unavailable, not empty.
 func TestRollPartial(t *testing.T) {
-	machines := evidence.Objects(evidence.Machines, inventory.MachineAPI)
+	machines := evidence.Objects(evidence.Machines, openshift.MachineAPINamespace)
 	r, err := inventory.Read(t.Context(), factstest.World(t, metal, "", machines))
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +251,7 @@ func TestGapsWithoutMachines(t *testing.T) {
 		"one Node names none": {set(base, 2) + link("w0", "openshift-machine-api/"+base+"-x2x2x"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := inventory.Read(t.Context(), factstest.World(t, metal, tt.changes, evidence.Objects(evidence.Machines, inventory.MachineAPI)))
+			r, err := inventory.Read(t.Context(), factstest.World(t, metal, tt.changes, evidence.Objects(evidence.Machines, openshift.MachineAPINamespace)))
 			if err != nil {
 				t.Fatal(err)
 			}

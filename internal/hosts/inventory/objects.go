@@ -11,17 +11,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
-)
-
-// The names under which the Machine API's parts refer to each other
-// (openshift/api:machine/v1beta1, openshift/cluster-api-provider-baremetal:
-// pkg/cloud/baremetal/actuators/machine/actuator.go HostAnnotation,
-// openshift/machine-api-operator:pkg/controller/nodelink/nodelink_controller.go).
-const (
-	machineAnnotation = "machine.openshift.io/machine"
-	hostAnnotation    = "metal3.io/BareMetalHost"
-	machineRoleLabel  = "machine.openshift.io/cluster-api-machine-role"
 )
 
 // some lists the objects that could be read, and why they are not all: each is of a host,
@@ -114,7 +105,9 @@ func (b *builder) hostOfMachine(m *apitypes.Machine) *Host {
 	}
 	tests := []func(*Host) bool{
 		node(func(n *Node) bool { return m.Status.NodeRef != nil && n.API.Name == m.Status.NodeRef.Name }),
-		node(func(n *Node) bool { return n.API.Annotations[machineAnnotation] == m.Namespace+"/"+m.Name }),
+		node(func(n *Node) bool {
+			return n.API.Annotations[openshift.MachineOnNodeAnnotation] == m.Namespace+"/"+m.Name
+		}),
 		node(func(n *Node) bool {
 			return m.Spec.ProviderID != nil && *m.Spec.ProviderID != "" && n.API.Spec.ProviderID == *m.Spec.ProviderID
 		}),
@@ -180,7 +173,7 @@ func (b *builder) hostOfBMH(m *metal3.BareMetalHost) *Host {
 	}
 	tests := []func(*Host) bool{
 		machine(func(x *Machine) bool { return m.Spec.ConsumerRef != nil && x.API.Name == m.Spec.ConsumerRef.Name }),
-		machine(func(x *Machine) bool { return x.API.Annotations[hostAnnotation] == id }),
+		machine(func(x *Machine) bool { return x.API.Annotations[openshift.HostOnMachineAnnotation] == id }),
 		func(h *Host) bool {
 			return h.BMH == nil && h.Node != nil && strings.HasPrefix(h.Node.API.Spec.ProviderID, "baremetalhost:///"+id+"/")
 		},

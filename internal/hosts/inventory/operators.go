@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // OperatorWord is what an operator of static pods reports of one node.
@@ -29,7 +30,7 @@ var staticPodOperators = []struct {
 	name     string
 	resource evidence.Resource
 }{
-	{"etcd", evidence.EtcdOperators}, {"kube-apiserver", evidence.APIServerOperators},
+	{"etcd", evidence.EtcdOperators}, {openshift.APIServer, evidence.APIServerOperators},
 }
 
 // operatorNeeds is what OperatorWords reads.
@@ -78,7 +79,7 @@ func OperatorWords(ctx context.Context, w *facts.World) ([]OperatorWord, error) 
 
 // otherStaticPodOperators run the same controller over the same Nodes. They count where
 // nothing of the two is there: of a log or a paste only some operators are kept.
-var otherStaticPodOperators = []string{"kube-controller-manager", "kube-scheduler"}
+var otherStaticPodOperators = []string{openshift.ControllerManager, openshift.Scheduler}
 
 // statusesOf reads openshift/api:operator/v1/types.go NodeStatus. A node whose revision is
 // not set yet has just been seen: its Node may be younger than the list of Nodes.

@@ -7,16 +7,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-)
-
-// rolePrefix is the label prefix of node roles.
-const rolePrefix = "node-role.kubernetes.io/"
-
-// The daemon's annotations (openshift/machine-config-operator:
-// pkg/daemon/constants/constants.go).
-const (
-	desiredConfig = "machineconfiguration.openshift.io/desiredConfig"
-	currentConfig = "machineconfiguration.openshift.io/currentConfig"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // rendered splits the name of a rendered config: rendered-<pool>-<md5>
@@ -41,7 +32,7 @@ func (h *Host) settleRole() {
 		}
 	}
 	if h.Machine != nil {
-		if r := h.Machine.API.Labels[machineRoleLabel]; r != "" {
+		if r := h.Machine.API.Labels[openshift.MachineRoleLabel]; r != "" {
 			h.Role = r
 			return
 		}
@@ -58,7 +49,7 @@ func (h *Host) settleRole() {
 func nodeRole(labels map[string]string) string {
 	var roles []string
 	for k := range labels {
-		if r, ok := strings.CutPrefix(k, rolePrefix); ok && r != "" {
+		if r, ok := strings.CutPrefix(k, openshift.NodeRolePrefix); ok && r != "" {
 			roles = append(roles, r)
 		}
 	}
@@ -79,7 +70,7 @@ func nodeRole(labels map[string]string) string {
 // first: it already carries the controller's choice between several pools.
 func (h *Host) settlePool() {
 	if h.Node != nil {
-		for _, key := range []string{desiredConfig, currentConfig} {
+		for _, key := range []string{openshift.DesiredConfigAnnotation, openshift.CurrentConfigAnnotation} {
 			if p := PoolOfConfig(h.Node.API.Annotations[key]); p != "" {
 				h.Pool = Pool{Name: p, Standing: Proven, Loc: h.Node.Loc.At("metadata.annotations." + key),
 					Excerpt: key + ": " + h.Node.API.Annotations[key]}
@@ -87,7 +78,7 @@ func (h *Host) settlePool() {
 			}
 		}
 		if r := nodeRole(h.Node.API.Labels); r != "" {
-			h.Pool = Pool{Name: r, Standing: Proven, Loc: h.Node.Loc.At("metadata.labels"), Excerpt: rolePrefix + r}
+			h.Pool = Pool{Name: r, Standing: Proven, Loc: h.Node.Loc.At("metadata.labels"), Excerpt: openshift.NodeRolePrefix + r}
 			return
 		}
 	}
@@ -95,8 +86,8 @@ func (h *Host) settlePool() {
 		return
 	}
 	if h.Machine != nil {
-		if r := h.Machine.API.Labels[machineRoleLabel]; r != "" {
-			h.Pool = Pool{Name: r, Standing: Likely, Loc: h.Machine.Loc.At("metadata.labels"), Excerpt: machineRoleLabel + ": " + r}
+		if r := h.Machine.API.Labels[openshift.MachineRoleLabel]; r != "" {
+			h.Pool = Pool{Name: r, Standing: Likely, Loc: h.Machine.Loc.At("metadata.labels"), Excerpt: openshift.MachineRoleLabel + ": " + r}
 			return
 		}
 	}
@@ -129,7 +120,7 @@ func userDataRole(b *BMH) (role, secret string) {
 // PoolOfNode returns the pool that serves a Node, by the same rules as Host.Pool;
 // "" where nothing tells.
 func PoolOfNode(node evidence.Object) string {
-	for _, key := range []string{desiredConfig, currentConfig} {
+	for _, key := range []string{openshift.DesiredConfigAnnotation, openshift.CurrentConfigAnnotation} {
 		if p := PoolOfConfig(node.Annotation(key)); p != "" {
 			return p
 		}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
@@ -84,7 +86,7 @@ const maxInstallConfig = 1 << 20
 // installConfig reads kube-system/cluster-config-v1, which the installer writes
 // and is not updated: it counts the hosts of day one.
 func (b *builder) installConfig(ctx context.Context, w *facts.World, need evidence.Need) error {
-	o, ok, err := w.Get(ctx, need.Resource, need.Namespace, "cluster-config-v1")
+	o, ok, err := w.Get(ctx, need.Resource, need.Namespace, openshift.InstallConfigMap)
 	if err != nil || !ok {
 		return err
 	}
@@ -120,7 +122,7 @@ func (b *builder) count(role string, wanted int, loc evidence.Locator) {
 		return // an install directory said it already
 	}
 	if role != "master" && role != "arbiter" && (b.sets || slices.ContainsFunc(b.list, func(h *Host) bool {
-		return h.Machine != nil && h.Machine.API.Labels[machineRoleLabel] == role
+		return h.Machine != nil && h.Machine.API.Labels[openshift.MachineRoleLabel] == role
 	})) {
 		return
 	}
@@ -145,20 +147,13 @@ func (b *builder) installHost(ih installHost) {
 	}
 }
 
-// The names of a kubelet's first request
-// (openshift/cluster-machine-approver:pkg/controller/csr_check.go).
-const (
-	clientSigner = "kubernetes.io/kube-apiserver-client-kubelet"
-	nodePrefix   = "system:node:"
-)
-
 func (b *builder) claims(ctx context.Context, w *facts.World, need evidence.Need) error {
 	list, err := w.List(ctx, need.Resource, need.Namespace)
 	if err != nil {
 		return err
 	}
 	for _, o := range list {
-		if evidence.String(o.Content, "spec", "signerName") != clientSigner {
+		if evidence.String(o.Content, "spec", "signerName") != certificatesv1.KubeAPIServerClientKubeletSignerName {
 			continue
 		}
 		name, ok := RequestedNode(o)
@@ -194,7 +189,7 @@ func RequestedNode(csr evidence.Object) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	for _, prefix := range []string{nodePrefix, "system:ovn-node:", "system:multus:"} {
+	for _, prefix := range []string{openshift.NodeUserPrefix, openshift.OVNUserPrefix, openshift.MultusUserPrefix} {
 		if name, ok := strings.CutPrefix(request.Subject.CommonName, prefix); ok {
 			return name, name != ""
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 )
 
@@ -140,7 +141,7 @@ func (v *view) instancePowered() diagnosis.StageState {
 		return waiting(v.host.Machine.API.CreationTimestamp.Time, orElse(value(v.host.Machine.API.Status.ErrorMessage), "its Machine has no BareMetalHost"),
 			item(v.host.Machine.Loc, "status.phase", "phase "+value(v.host.Machine.API.Status.Phase), time.Time{}))
 	}
-	const note = "machine.openshift.io/instance-state"
+	const note = openshift.InstanceStateAnnotation
 	m := v.host.Machine
 	if m == nil || m.API.Annotations[note] == "" {
 		return unknown("no object shows whether it is powered: it has no BareMetalHost")

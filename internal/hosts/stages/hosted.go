@@ -7,6 +7,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // hostedPlanned: the Machine of the Cluster API that stands for the host.
@@ -103,7 +104,7 @@ func (v *view) hostedConfig() (diagnosis.StageState, bool) {
 	if v.hosted == nil || v.host.Node == nil {
 		return diagnosis.StageState{}, false
 	}
-	if notes := v.host.Node.API.Annotations; notes[mcdState] != "" && notes[mcdCurrent] != "" {
+	if notes := v.host.Node.API.Annotations; notes[openshift.ConfigStateAnnotation] != "" && notes[openshift.CurrentConfigAnnotation] != "" {
 		return diagnosis.StageState{}, false
 	}
 	return notApplicable("a machine gets its config with its first boot, and no daemon changes it"), true

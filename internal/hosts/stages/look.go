@@ -16,17 +16,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 	"github.com/rollcall-project/rollcall/internal/source/install"
-)
-
-// The namespaces of the control plane's static pods whose mirror pods are looked
-// at (openshift/cluster-etcd-operator, cluster-kube-apiserver-operator and the
-// operators of controller manager and scheduler).
-const (
-	etcdNamespace = "openshift-etcd"
-	kasNamespace  = "openshift-kube-apiserver"
-	leases        = "kube-node-lease"
 )
 
 // leaseTimeout is how long a node may not renew its lease before it counts as not reporting. The
@@ -80,7 +72,7 @@ func readShared(ctx context.Context, w *facts.World, r *inventory.Inventory) (*s
 }
 
 func (s *shared) readLeases(ctx context.Context, w *facts.World) error {
-	list, err := w.List(ctx, evidence.Leases, leases)
+	list, err := w.List(ctx, evidence.Leases, corev1.NamespaceNodeLease)
 	if _, ok := evidence.AsUnavailable(err); ok {
 		return nil // older archives lack leases; the Ready condition has to do
 	}
@@ -94,7 +86,7 @@ func (s *shared) readLeases(ctx context.Context, w *facts.World) error {
 }
 
 func (s *shared) readPods(ctx context.Context, w *facts.World) error {
-	for _, ns := range []string{etcdNamespace, kasNamespace} {
+	for _, ns := range []string{openshift.EtcdNamespace, openshift.APIServerNamespace} {
 		list, err := w.List(ctx, evidence.Pods, ns)
 		if _, ok := evidence.AsUnavailable(err); ok {
 			s.noPods[ns] = err
@@ -126,7 +118,7 @@ func (s *shared) readEtcd(ctx context.Context, w *facts.World) (err error) {
 var activeNodes = regexp.MustCompile(`(\d+) nodes? (?:is|are) active`)
 
 func (s *shared) readServers(ctx context.Context, w *facts.World) error {
-	o, ok, err := w.Get(ctx, evidence.ClusterOperators, "", "kube-apiserver")
+	o, ok, err := w.Get(ctx, evidence.ClusterOperators, "", openshift.APIServer)
 	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 type bmh = inventory.BMH
@@ -24,15 +25,6 @@ const (
 	pendingRequest  = csrs.Pending
 	approvedRequest = csrs.Approved
 	issuedRequest   = csrs.Issued
-)
-
-// The annotations of the machine-config-daemon
-// (openshift/machine-config-operator:pkg/daemon/constants/constants.go).
-const (
-	mcdState   = "machineconfiguration.openshift.io/state"
-	mcdReason  = "machineconfiguration.openshift.io/reason"
-	mcdCurrent = "machineconfiguration.openshift.io/currentConfig"
-	mcdDesired = "machineconfiguration.openshift.io/desiredConfig"
 )
 
 // afterNode is what every stage of a registered node says first: whether there is
@@ -154,7 +146,7 @@ var controlPlaneRoles = []string{"master", "control-plane", "arbiter"}
 // operator counts a member forevery host of the control plane, and all of them answer
 // it, this one does, whatever is known of its pod.
 func (v *view) etcdMember() diagnosis.StageState {
-	s := v.staticPod(etcdNamespace, "etcd-")
+	s := v.staticPod(openshift.EtcdNamespace, "etcd-")
 	if open := s.State == diagnosis.StageWaiting || s.State == diagnosis.StageUnknown; open && v.members > 0 && v.members >= v.masters() {
 		if _, reports := v.afterNode(); reports {
 			return passed(time.Time{}, v.said)
@@ -169,7 +161,7 @@ func (v *view) staticPods() diagnosis.StageState {
 	if v.host.Role == "arbiter" {
 		return notApplicable("an arbiter runs etcd only")
 	}
-	s := v.staticPod(kasNamespace, "kube-apiserver-")
+	s := v.staticPod(openshift.APIServerNamespace, "kube-apiserver-")
 	if s.State == diagnosis.StageUnknown && v.servers > 0 && v.servers >= v.masters() {
 		if _, reports := v.afterNode(); reports {
 			return passed(time.Time{}, v.counts)
@@ -215,8 +207,8 @@ func (v *view) configDone() diagnosis.StageState {
 		return s
 	}
 	notes := v.host.Node.API.Annotations
-	current, desired, state := notes[mcdCurrent], notes[mcdDesired], notes[mcdState]
-	proof := item(v.host.Node.Loc, "metadata.annotations["+mcdState+"]", state, time.Time{})
+	current, desired, state := notes[openshift.CurrentConfigAnnotation], notes[openshift.DesiredConfigAnnotation], notes[openshift.ConfigStateAnnotation]
+	proof := item(v.host.Node.Loc, "metadata.annotations["+openshift.ConfigStateAnnotation+"]", state, time.Time{})
 	switch {
 	case state == "" && notes[evidence.PartMark] != "":
 		return unknown("only some fields of the Node were pasted")
@@ -224,14 +216,14 @@ func (v *view) configDone() diagnosis.StageState {
 		return waiting(v.host.Node.API.CreationTimestamp.Time, "the machine-config-daemon has not reported yet")
 	case state == "Degraded" || state == "Unreconcilable":
 		// The daemon writes no time. A node can have been done for long before.
-		return failed(v.degraded[v.host.Pool.Name], state+": "+firstLine(notes[mcdReason]), proof)
+		return failed(v.degraded[v.host.Pool.Name], state+": "+firstLine(notes[openshift.ConfigReasonAnnotation]), proof)
 	case state != "Done" || current != desired:
 		return waiting(pools.StepSince(&v.host.Node.API), "state "+state+", going to "+desired, proof)
 	}
 	if target := v.targets[v.host.Pool.Name]; target != "" && target != current {
 		return waiting(v.updating[v.host.Pool.Name], "on "+current+", the pool wants "+target, proof)
 	}
-	return passed(time.Time{}, proof, item(v.host.Node.Loc, "metadata.annotations["+mcdCurrent+"]", current, time.Time{}))
+	return passed(time.Time{}, proof, item(v.host.Node.Loc, "metadata.annotations["+openshift.CurrentConfigAnnotation+"]", current, time.Time{}))
 }
 
 func firstLine(s string) string {

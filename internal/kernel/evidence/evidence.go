@@ -19,6 +19,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Resource names a kind of API object without its version, as `oc get` spells it.
@@ -56,37 +58,37 @@ var (
 	ConfigMaps           = Resource{Group: "", Name: "configmaps"}
 	Secrets              = Resource{Group: "", Name: "secrets"}
 	Namespaces           = Resource{Group: "", Name: "namespaces"}
-	Leases               = Resource{Group: "coordination.k8s.io", Name: "leases"}
-	CSRs                 = Resource{Group: "certificates.k8s.io", Name: "certificatesigningrequests"}
+	Leases               = Resource{Group: openshift.CoordinationGroup, Name: "leases"}
+	CSRs                 = Resource{Group: openshift.CertificatesGroup, Name: "certificatesigningrequests"}
 	DaemonSets           = Resource{Group: "apps", Name: "daemonsets"}
 	Deployments          = Resource{Group: "apps", Name: "deployments"}
-	MachineConfigs       = Resource{Group: "machineconfiguration.openshift.io", Name: "machineconfigs"}
-	MachineConfigPools   = Resource{Group: "machineconfiguration.openshift.io", Name: "machineconfigpools"}
-	ControllerConfigs    = Resource{Group: "machineconfiguration.openshift.io", Name: "controllerconfigs"}
-	Machines             = Resource{Group: "machine.openshift.io", Name: "machines"}
-	MachineSets          = Resource{Group: "machine.openshift.io", Name: "machinesets"}
-	BareMetalHosts       = Resource{Group: "metal3.io", Name: "baremetalhosts"}
-	ClusterOperators     = Resource{Group: "config.openshift.io", Name: "clusteroperators"}
-	ClusterVersions      = Resource{Group: "config.openshift.io", Name: "clusterversions"}
-	Infrastructures      = Resource{Group: "config.openshift.io", Name: "infrastructures"}
-	EtcdOperators        = Resource{Group: "operator.openshift.io", Name: "etcds"}
-	APIServerOperators   = Resource{Group: "operator.openshift.io", Name: "kubeapiservers"}
-	ManagerOperators     = Resource{Group: "operator.openshift.io", Name: "kubecontrollermanagers"}
-	SchedulerOperators   = Resource{Group: "operator.openshift.io", Name: "kubeschedulers"}
-	NetworkConfigs       = Resource{Group: "config.openshift.io", Name: "networks"}
+	MachineConfigs       = Resource{Group: openshift.MachineConfigGroup, Name: "machineconfigs"}
+	MachineConfigPools   = Resource{Group: openshift.MachineConfigGroup, Name: "machineconfigpools"}
+	ControllerConfigs    = Resource{Group: openshift.MachineConfigGroup, Name: "controllerconfigs"}
+	Machines             = Resource{Group: openshift.MachineGroup, Name: "machines"}
+	MachineSets          = Resource{Group: openshift.MachineGroup, Name: "machinesets"}
+	BareMetalHosts       = Resource{Group: openshift.Metal3Group, Name: "baremetalhosts"}
+	ClusterOperators     = Resource{Group: openshift.ConfigGroup, Name: "clusteroperators"}
+	ClusterVersions      = Resource{Group: openshift.ConfigGroup, Name: "clusterversions"}
+	Infrastructures      = Resource{Group: openshift.ConfigGroup, Name: "infrastructures"}
+	EtcdOperators        = Resource{Group: openshift.OperatorGroup, Name: "etcds"}
+	APIServerOperators   = Resource{Group: openshift.OperatorGroup, Name: "kubeapiservers"}
+	ManagerOperators     = Resource{Group: openshift.OperatorGroup, Name: "kubecontrollermanagers"}
+	SchedulerOperators   = Resource{Group: openshift.OperatorGroup, Name: "kubeschedulers"}
+	NetworkConfigs       = Resource{Group: openshift.ConfigGroup, Name: "networks"}
 	ReplicaSets          = Resource{Group: "apps", Name: "replicasets"}
-	Provisionings        = Resource{Group: "metal3.io", Name: "provisionings"}
-	HardwareData         = Resource{Group: "metal3.io", Name: "hardwaredata"}
-	PreparedImages       = Resource{Group: "metal3.io", Name: "preprovisioningimages"}
+	Provisionings        = Resource{Group: openshift.Metal3Group, Name: "provisionings"}
+	HardwareData         = Resource{Group: openshift.Metal3Group, Name: "hardwaredata"}
+	PreparedImages       = Resource{Group: openshift.Metal3Group, Name: "preprovisioningimages"}
 	MCSProbes            = Resource{Group: ProbeGroup, Name: "mcsanswers"}
 	APIProbes            = Resource{Group: ProbeGroup, Name: "apianswers"}
 	EtcdAnswers          = Resource{Group: ProbeGroup, Name: "etcdanswers"} // what etcd told a must-gather
-	HostedClusters       = Resource{Group: "hypershift.openshift.io", Name: "hostedclusters", Cluster: Management}
-	NodePools            = Resource{Group: "hypershift.openshift.io", Name: "nodepools", Cluster: Management}
-	HostedMachines       = Resource{Group: "cluster.x-k8s.io", Name: "machines", Cluster: Management}
-	AgentMachines        = Resource{Group: "capi-provider.agent-install.openshift.io", Name: "agentmachines", Cluster: Management}
-	HostedAgents         = Resource{Group: "agent-install.openshift.io", Name: "agents", Cluster: Management}
-	KubevirtMachines     = Resource{Group: "infrastructure.cluster.x-k8s.io", Name: "kubevirtmachines", Cluster: Management}
+	HostedClusters       = Resource{Group: openshift.HyperShiftGroup, Name: "hostedclusters", Cluster: Management}
+	NodePools            = Resource{Group: openshift.HyperShiftGroup, Name: "nodepools", Cluster: Management}
+	HostedMachines       = Resource{Group: openshift.ClusterAPIGroup, Name: "machines", Cluster: Management}
+	AgentMachines        = Resource{Group: openshift.AgentProviderGroup, Name: "agentmachines", Cluster: Management}
+	HostedAgents         = Resource{Group: openshift.AgentInstallGroup, Name: "agents", Cluster: Management}
+	KubevirtMachines     = Resource{Group: openshift.ClusterAPIProviderGroup, Name: "kubevirtmachines", Cluster: Management}
 	HostedPods           = Resource{Name: "pods", Cluster: Management}
 	HostedSecrets        = Resource{Name: "secrets", Cluster: Management}
 	HostedEvents         = Resource{Name: "events", Cluster: Management}
@@ -103,23 +105,23 @@ var (
 	AssistedServices     = Resource{Group: ProbeGroup, Name: "assistedservices"}
 	AssistedClusters     = Resource{Group: ProbeGroup, Name: "assistedclusters"}
 	AssistedHosts        = Resource{Group: ProbeGroup, Name: "assistedhosts"}
-	Agents               = Resource{Group: "agent-install.openshift.io", Name: "agents"}
-	AgentClusterInstalls = Resource{Group: "extensions.hive.openshift.io", Name: "agentclusterinstalls"}
+	Agents               = Resource{Group: openshift.AgentInstallGroup, Name: "agents"}
+	AgentClusterInstalls = Resource{Group: openshift.AgentClusterInstallGroup, Name: "agentclusterinstalls"}
 )
 
 // What the other operators say of themselves.
 var (
-	AuthenticationOperators = Resource{Group: "operator.openshift.io", Name: "authentications"}
-	ConsoleOperators        = Resource{Group: "operator.openshift.io", Name: "consoles"}
-	SnapshotOperators       = Resource{Group: "operator.openshift.io", Name: "csisnapshotcontrollers"}
-	DNSOperators            = Resource{Group: "operator.openshift.io", Name: "dnses"}
-	RegistryOperators       = Resource{Group: "imageregistry.operator.openshift.io", Name: "configs"}
-	IngressControllers      = Resource{Group: "operator.openshift.io", Name: "ingresscontrollers"}
-	NetworkOperators        = Resource{Group: "operator.openshift.io", Name: "networks"}
-	OpenShiftAPIOperators   = Resource{Group: "operator.openshift.io", Name: "openshiftapiservers"}
-	OpenShiftManagers       = Resource{Group: "operator.openshift.io", Name: "openshiftcontrollermanagers"}
-	ServiceCAOperators      = Resource{Group: "operator.openshift.io", Name: "servicecas"}
-	StorageOperators        = Resource{Group: "operator.openshift.io", Name: "storages"}
+	AuthenticationOperators = Resource{Group: openshift.OperatorGroup, Name: "authentications"}
+	ConsoleOperators        = Resource{Group: openshift.OperatorGroup, Name: "consoles"}
+	SnapshotOperators       = Resource{Group: openshift.OperatorGroup, Name: "csisnapshotcontrollers"}
+	DNSOperators            = Resource{Group: openshift.OperatorGroup, Name: "dnses"}
+	RegistryOperators       = Resource{Group: openshift.ImageRegistryGroup, Name: "configs"}
+	IngressControllers      = Resource{Group: openshift.OperatorGroup, Name: "ingresscontrollers"}
+	NetworkOperators        = Resource{Group: openshift.OperatorGroup, Name: "networks"}
+	OpenShiftAPIOperators   = Resource{Group: openshift.OperatorGroup, Name: "openshiftapiservers"}
+	OpenShiftManagers       = Resource{Group: openshift.OperatorGroup, Name: "openshiftcontrollermanagers"}
+	ServiceCAOperators      = Resource{Group: openshift.OperatorGroup, Name: "servicecas"}
+	StorageOperators        = Resource{Group: openshift.OperatorGroup, Name: "storages"}
 )
 
 // What only a machine itself can tell, one object per machine and resource

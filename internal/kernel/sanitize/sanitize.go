@@ -16,6 +16,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/scan"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Sanitizer replaces secrets by salted digests and sizes. Equal values of one
@@ -142,7 +143,7 @@ func (s *Sanitizer) Object(o *evidence.Object) {
 	meta, _ := o.Content["metadata"].(map[string]any)
 	writes(o.Resource, meta)
 	if notes, ok := meta["annotations"].(map[string]any); ok {
-		const applied = "kubectl.kubernetes.io/last-applied-configuration"
+		const applied = openshift.LastAppliedAnnotation
 		if v, ok := notes[applied].(string); ok {
 			notes[applied] = s.digest(v)
 		}
@@ -181,7 +182,7 @@ func (s *Sanitizer) kind(content map[string]any) {
 // they say who wrote when: nothing else tells since when the spec of a pool or of an
 // operator's own resource is as it is.
 func ManagedFields(r evidence.Resource) bool {
-	return r.In("") == evidence.MachineConfigPools || strings.HasSuffix(r.Group, "operator.openshift.io")
+	return r.In("") == evidence.MachineConfigPools || strings.HasSuffix(r.Group, openshift.OperatorGroup)
 }
 
 // writes removes managedFields, which are half of an object, or what of them is not
@@ -217,9 +218,9 @@ var publicSecretKeys = []string{"tls.crt", "ca.crt", "service-ca.crt"}
 var plainAnnotations = []string{
 	"auth.openshift.io/certificate-", "certificates.openshift.io/", "service.beta.openshift.io/", "service.alpha.openshift.io/",
 	"openshift.io/owning-component", "openshift.io/description",
-	"hypershift.openshift.io/nodePool", "hypershift.openshift.io/ignition-config", "hypershift.openshift.io/ignition-reached",
-	"hypershift.openshift.io/node-pool-upgrade-type", "hypershift.openshift.io/last-token-generation-time",
-	"hypershift.openshift.io/ignition-token-expiration-timestamp",
+	openshift.NodePoolKey, openshift.TokenSecretAnnotation, openshift.IgnitionReachedAnnotation,
+	openshift.TokenUpgradeTypeAnnotation, openshift.TokenGeneratedAnnotation,
+	openshift.TokenExpiresAnnotation,
 }
 
 // PlainSecretAnnotation reports whether the value of a Secret's annotation may be
@@ -237,7 +238,7 @@ func (s *Sanitizer) secret(content map[string]any) {
 	}
 	for _, field := range []string{"data", "stringData"} {
 		data, ok := content[field].(map[string]any)
-		token := notes["hypershift.openshift.io/ignition-config"] == "true"
+		token := notes[openshift.TokenSecretAnnotation] == "true"
 		if !ok && content[field] != nil {
 			content[field] = s.digestAll(content[field])
 		}

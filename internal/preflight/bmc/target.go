@@ -15,6 +15,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/preflight/plan"
 	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
@@ -285,14 +286,6 @@ func listed(words []string) (t Target, err error) {
 	return t, nil
 }
 
-// roleLabel is on the BareMetalHosts that the installer makes
-// (openshift/installer:pkg/asset/machines/baremetal/hosts.go).
-const roleLabel = "installer.openshift.io/role"
-
-// machineRoleLabel is on Machines (openshift/machine-api-operator:pkg/util/util.go; the
-// installer sets it in pkg/asset/machines/baremetal/machines.go).
-const machineRoleLabel = "machine.openshift.io/cluster-api-machine-role"
-
 // roles are the roles of the Machines of a cluster, by their names. A host of the control plane has a
 // Machine: where Machines were read, a host without one is no master.
 type roles map[string]string
@@ -300,13 +293,13 @@ type roles map[string]string
 func rolesOf(machines []evidence.Object) roles {
 	r := roles{}
 	for _, o := range machines {
-		r[o.Namespace+"/"+o.Name] = evidence.String(o.Content, "metadata", "labels", machineRoleLabel)
+		r[o.Namespace+"/"+o.Name] = evidence.String(o.Content, "metadata", "labels", openshift.MachineRoleLabel)
 	}
 	return r
 }
 
 func (r roles) of(h *metal3.BareMetalHost) string {
-	if role := map[string]string{"control-plane": "master", "arbiter": "arbiter", "worker": "worker"}[h.Labels[roleLabel]]; role != "" {
+	if role := map[string]string{"control-plane": "master", "arbiter": "arbiter", "worker": "worker"}[h.Labels[openshift.HostRoleLabel]]; role != "" {
 		return role
 	}
 	if c := h.Spec.ConsumerRef; c != nil && r[c.Namespace+"/"+c.Name] != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/preflight/plan"
 )
 
@@ -166,7 +167,7 @@ func TestRolesOfHosts(t *testing.T) {
 	host := func(label, consumer string) evidence.Object {
 		metadata := map[string]any{"name": "h", "namespace": "n"}
 		if label != "" {
-			metadata["labels"] = map[string]any{roleLabel: label}
+			metadata["labels"] = map[string]any{openshift.HostRoleLabel: label}
 		}
 		spec := map[string]any{"bmc": map[string]any{"address": "redfish://10.0.0.1/redfish/v1/Systems/1"}}
 		if consumer != "" {
@@ -174,7 +175,7 @@ func TestRolesOfHosts(t *testing.T) {
 		}
 		return evidence.Object{Resource: evidence.BareMetalHosts, Namespace: "n", Name: "h", Content: map[string]any{"metadata": metadata, "spec": spec}}
 	}
-	machines := []evidence.Object{{Namespace: "n", Name: "m0", Content: map[string]any{"metadata": map[string]any{"labels": map[string]any{machineRoleLabel: "master"}}}}}
+	machines := []evidence.Object{{Namespace: "n", Name: "m0", Content: map[string]any{"metadata": map[string]any{"labels": map[string]any{openshift.MachineRoleLabel: "master"}}}}}
 	for _, c := range []struct {
 		label, consumer, want string
 		machines              []evidence.Object

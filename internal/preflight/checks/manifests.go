@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
@@ -59,24 +60,22 @@ func readManifests(ctx context.Context, w *facts.World) (manifestArea, error) {
 	for _, m := range list {
 		f.name(p, list, m)
 		f.fixedFile(m)
-		if m.is("config.openshift.io", "Image") && m.name != "cluster" && m.n.get("registrySources").yes() {
+		if m.is(openshift.ConfigGroup, "Image") && m.name != "cluster" && m.n.get("registrySources").yes() {
 			m.add(&f.Differs, "the bootstrap host renders with an Image of any name, and the cluster only with the one named cluster: %s will differ. Name it cluster", written["Image"])
 		}
-		if m.is(machineConfigs, "MachineConfig") && m.n.get("role").text() == "" {
+		if m.is(openshift.MachineConfigGroup, "MachineConfig") && m.n.get("role").text() == "" {
 			m.add(&f.NoPool, "it has no label machineconfiguration.openshift.io/role, by which pools choose: no node gets it. Add the label, with the value master or worker")
 		}
 	}
 	return f, nil
 }
 
-const machineConfigs = "machineconfiguration.openshift.io"
-
 // rendered are the kinds that both renders read, and written what they write on nodes
 // (openshift/machine-config-operator:pkg/controller/bootstrap/bootstrap.go, 4.10 to 4.22).
 var rendered = map[string][]string{
-	machineConfigs:          {"MachineConfig", "MachineConfigPool", "KubeletConfig", "ContainerRuntimeConfig", "ControllerConfig"},
-	"operator.openshift.io": {"ImageContentSourcePolicy"},
-	"config.openshift.io":   {"ImageDigestMirrorSet", "ImageTagMirrorSet", "Image", "ImagePolicy", "ClusterImagePolicy", "FeatureGate", "Node", "APIServer"},
+	openshift.MachineConfigGroup: {"MachineConfig", "MachineConfigPool", "KubeletConfig", "ContainerRuntimeConfig", "ControllerConfig"},
+	openshift.OperatorGroup:      {"ImageContentSourcePolicy"},
+	openshift.ConfigGroup:        {"ImageDigestMirrorSet", "ImageTagMirrorSet", "Image", "ImagePolicy", "ClusterImagePolicy", "FeatureGate", "Node", "APIServer"},
 }
 
 var written = map[string]string{
@@ -179,7 +178,7 @@ func (f *manifestArea) twice(list []extra) {
 func (f *manifestArea) samePool(list []extra) {
 	for i, m := range list {
 		selector := m.n.get("selector").text()
-		if selector == "" || !m.is(machineConfigs, "KubeletConfig") && !m.is(machineConfigs, "ContainerRuntimeConfig") {
+		if selector == "" || !m.is(openshift.MachineConfigGroup, "KubeletConfig") && !m.is(openshift.MachineConfigGroup, "ContainerRuntimeConfig") {
 			continue
 		}
 		first := slices.IndexFunc(list[:i], func(o extra) bool {
@@ -230,7 +229,7 @@ func (m extra) writes(name, content string) bool {
 // (openshift/machine-config-operator:pkg/controller/common/helpers.go MergeMachineConfigs).
 func (m extra) overridden(list []extra, name string) bool {
 	return strings.HasPrefix(name, "/") && slices.ContainsFunc(list, func(o extra) bool {
-		return o.is(machineConfigs, "MachineConfig") && o.index == 0 && o.name > m.name && o.n.get("role").text() == m.n.get("role").text() && o.writes(name, "")
+		return o.is(openshift.MachineConfigGroup, "MachineConfig") && o.index == 0 && o.name > m.name && o.n.get("role").text() == m.n.get("role").text() && o.writes(name, "")
 	})
 }
 
@@ -239,7 +238,7 @@ func (m extra) overridden(list []extra, name string) bool {
 // pkg/controller/template, kubelet-config/helpers.go, container-runtime-config/helpers.go;
 // lib/resourcemerge/machineconfig.go EnsureMachineConfig), the bootstrap host merges both.
 func (f *manifestArea) name(p plans, list []extra, m extra) {
-	if !m.is(machineConfigs, "MachineConfig") {
+	if !m.is(openshift.MachineConfigGroup, "MachineConfig") {
 		return
 	}
 	for _, pool := range []string{"master", "worker", "arbiter"} {
@@ -289,7 +288,7 @@ var fixedFiles = map[string]string{
 
 func (f *manifestArea) fixedFile(m extra) {
 	file := fixedFiles[m.kind]
-	if file == "" || m.group != "config.openshift.io" || m.name != "cluster" || m.file == file {
+	if file == "" || m.group != openshift.ConfigGroup || m.name != "cluster" || m.file == file {
 		return
 	}
 	if m.file < file {

@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
-	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
@@ -131,7 +131,7 @@ func askMore(d *diagnosis.Diagnosis, o session.Options) {
 	if d.Groups.Gaps = gaps; len(o.ReadSecrets) > 0 {
 		return
 	}
-	namespace := inventory.MachineAPI
+	namespace := openshift.MachineAPINamespace
 	if in, name, ok := strings.Cut(o.Hosted, "/"); ok {
 		namespace = hosted.ControlPlaneOf(in, name)
 	}

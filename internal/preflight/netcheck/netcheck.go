@@ -26,6 +26,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/apipath"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
@@ -82,7 +83,7 @@ func newChecker(plans []evidence.Object, o Options) (*checker, error) {
 			o.Vantage = name
 		}
 	}
-	c := &checker{Options: o, ports: ports{dns: 53, api: probe.APIPort, mcs: probe.MCSPort, https: 443, ntp: 123}, want: wanted(plans)}
+	c := &checker{Options: o, ports: ports{dns: 53, api: openshift.APIPort, mcs: openshift.MCSPort, https: 443, ntp: 123}, want: wanted(plans)}
 	if roots, err := x509.SystemCertPool(); err == nil {
 		c.roots = roots
 	} else {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
@@ -18,7 +19,7 @@ type here struct{ ports []int }
 
 // knocked are ports of hosts at which something may listen or refuse: SSH of the live ISO and
 // of nodes, the kubelet, the API server.
-var knocked = []int{22, 10250, 6443}
+var knocked = []int{22, openshift.KubeletPort, openshift.APIPort}
 
 // delays takes the first port at which the host answers.
 func (h here) delays(ctx context.Context, ip string, n int) ([]time.Duration, string, error) {

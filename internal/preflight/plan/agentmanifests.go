@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
 
@@ -34,10 +35,6 @@ const (
 	nmState        = "nmstateconfig.yaml"
 	pullSecretFile = "pull-secret.yaml"
 )
-
-// overridesKey is the annotation with settings of install-config as JSON
-// (openshift/assisted-service:api/v1beta1, internal/controller InstallConfigOverrides).
-const overridesKey = "agent-install.openshift.io/install-config-overrides"
 
 // clusterManifests are the files of cluster-manifests that are there, by their names.
 type clusterManifests map[string]*tree
@@ -237,7 +234,7 @@ func (s *Source) installConfigOf(all clusterManifests, name string) evidence.Obj
 		for _, key := range []string{"fips", "capabilities"} {
 			if v := dig(install.overrides, key); v != nil {
 				p.set(key, v)
-				p.from[key] = map[string]any{"file": install.file, "field": "metadata.annotations." + overridesKey}
+				p.from[key] = map[string]any{"file": install.file, "field": "metadata.annotations." + openshift.InstallConfigOverridesAnnotation}
 			}
 		}
 		p.notes["ssh"] = install.notes["ssh"]

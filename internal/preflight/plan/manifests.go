@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Manifests is the kind of a file with extra manifests: what it holds is listed, and none of
@@ -124,7 +125,7 @@ func manifest(m map[string]any, c contents) map[string]any {
 	labels, _ := metadata["labels"].(map[string]any)
 	out := map[string]any{
 		"apiVersion": evidence.String(m, "apiVersion"), "kind": evidence.String(m, "kind"), "name": evidence.String(metadata, "name"),
-		"namespace": evidence.String(metadata, "namespace"), "role": evidence.String(labels, "machineconfiguration.openshift.io/role"),
+		"namespace": evidence.String(metadata, "namespace"), "role": evidence.String(labels, openshift.ConfigRoleLabel),
 		"labels": int64(len(labels)), "content": c.of(m["spec"]),
 	}
 	if out["kind"] == "MachineConfig" {

@@ -11,6 +11,8 @@ import (
 	"crypto/x509"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // hidden stands for a value that is there and is not shown.
@@ -112,7 +114,7 @@ func (t *tree) manifestSecret(path string, n *yaml.Node) (as string, is bool) {
 		return "sshkey", false
 	case lower == "spec.additionaltrustbundle":
 		return "additionaltrustbundle", false
-	case path == "metadata.annotations."+overridesKey:
+	case path == "metadata.annotations."+openshift.InstallConfigOverridesAnnotation:
 		t.readOverrides(n.Value)
 		return "", true
 	case strings.HasPrefix(lower, "data."):

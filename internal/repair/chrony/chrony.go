@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // The file, and the name that the documentation gives to such a MachineConfig
@@ -50,7 +52,7 @@ func MachineConfig(pool string, servers []string) ([]byte, error) {
 	// (openshift/machine-config-operator: pkg/controller/common/helpers.go ParseAndConvertConfig).
 	return yaml.Marshal(map[string]any{
 		"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfig",
-		"metadata": map[string]any{"name": Name(pool), "labels": map[string]any{"machineconfiguration.openshift.io/role": pool}},
+		"metadata": map[string]any{"name": Name(pool), "labels": map[string]any{openshift.ConfigRoleLabel: pool}},
 		"spec": map[string]any{"config": map[string]any{
 			"ignition": map[string]any{"version": "3.2.0"},
 			"storage": map[string]any{"files": []any{map[string]any{

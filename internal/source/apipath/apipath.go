@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
@@ -63,7 +64,7 @@ type Reached struct {
 type Master struct {
 	Name string
 	Host string
-	Port int // 0 is probe.APIPort
+	Port int // 0 is openshift.APIPort
 }
 
 // Options say which cluster the path leads to.
@@ -120,7 +121,7 @@ func New(o Options) *Source {
 			o.Vantage = name
 		}
 	}
-	return &Source{opts: o, mcsPort: probe.MCSPort, turn: make(chan struct{}, 1)}
+	return &Source{opts: o, mcsPort: openshift.MCSPort, turn: make(chan struct{}, 1)}
 }
 
 // Describe implements evidence.Source. It has no time of its own: beside an

@@ -26,6 +26,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
@@ -241,7 +242,7 @@ func TestAskedAgain(t *testing.T) {
 	got := walk(t, Options{Masters: masters, Whole: true})
 	status := map[string]int{}
 	for _, a := range got {
-		if a.Node() != "" && a.Port != probe.MCSPort && a.Stage == probe.StageAnswered {
+		if a.Node() != "" && a.Port != openshift.MCSPort && a.Stage == probe.StageAnswered {
 			status[a.Node()] = a.Status(pathReady)
 		}
 	}

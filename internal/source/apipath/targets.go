@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/install"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
@@ -89,13 +90,13 @@ func (s *Source) named(ctx context.Context, sources []Lister) []endpoint {
 		}
 	}
 	both := func(target, host string) {
-		add(target, host, probe.APIPort)
+		add(target, host, openshift.APIPort)
 		add(target, host, s.mcsPort)
 	}
 	for _, m := range s.opts.Masters {
 		port := m.Port
 		if port == 0 {
-			port = probe.APIPort
+			port = openshift.APIPort
 		}
 		add(probe.TargetNode+m.Name, m.Host, port)
 		add(probe.TargetNode+m.Name, m.Host, s.mcsPort)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // identities are what tells clusters apart, the strongest first. An archive has several
@@ -19,7 +20,7 @@ var identities = []struct {
 }{
 	{"cluster ID", evidence.ClusterVersions, "version", []string{"spec", "clusterID"}},
 	{"infrastructure name", evidence.Infrastructures, "cluster", []string{"status", "infrastructureName"}},
-	{"UID of kube-system", evidence.Namespaces, "kube-system", []string{"metadata", "uid"}},
+	{"UID of kube-system", evidence.Namespaces, openshift.SystemNamespace, []string{"metadata", "uid"}},
 	{"UID of the pool master", evidence.MachineConfigPools, "master", []string{"metadata", "uid"}},
 	{"machine ID of a node", evidence.Nodes, "", []string{"status", "nodeInfo", "machineID"}},
 	{"system UUID of a node", evidence.Nodes, "", []string{"status", "nodeInfo", "systemUUID"}},

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
@@ -142,7 +143,7 @@ func (s *Source) clusterOf(ctx context.Context) (membership, error) {
 			}
 		}
 	}
-	maps, err := s.listed(ctx, evidence.ConfigMaps, "kube-system")
+	maps, err := s.listed(ctx, evidence.ConfigMaps, openshift.SystemNamespace)
 	if err != nil {
 		return b, err
 	}

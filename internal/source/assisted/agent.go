@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // agent is the part of an Agent that is read
@@ -60,10 +61,6 @@ type condition struct {
 	At     stamp  `json:"lastTransitionTime"`
 }
 
-// bmhLabel names the BareMetalHost that booted the image of an InfraEnv
-// (openshift/assisted-service:internal/controller/controllers/bmh_agent_controller.go).
-const bmhLabel = "agent-install.openshift.io/bmh"
-
 // HostOf reads an object of evidence.AssistedHosts or evidence.Agents.
 func HostOf(o evidence.Object) (Host, error) {
 	if o.Resource == evidence.AssistedHosts {
@@ -83,7 +80,7 @@ func HostOf(o evidence.Object) (Host, error) {
 		Percent: st.Progress.Percentage, Info: text(st.Progress.Info),
 		BMC: bmc(st.Inventory.BMCAddress, st.Inventory.BMCV6), Validations: parseValidations(st.ValidationsInfo),
 	}
-	if h.BMH, _ = o.Label(bmhLabel); h.Disk == "" {
+	if h.BMH, _ = o.Label(openshift.HostOfInfraEnvLabel); h.Disk == "" {
 		h.Disk = word(a.Spec.DiskID)
 	}
 	if h.Role == "" || h.Role == "auto-assign" {

@@ -14,16 +14,13 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/rollcall-project/rollcall/internal/kube/podexec"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
-// The pods that run on every Linux node, with the node's own network and its root at
+// label selects the pods that run on every Linux node, with the node's own network and its root at
 // /rootfs (openshift/machine-config-operator:manifests/machineconfigdaemon/daemonset.yaml,
 // hostNetwork, privileged and the volume rootfs, 4.12 to 4.21).
-const (
-	Namespace = "openshift-machine-config-operator"
-	label     = "k8s-app=machine-config-daemon"
-	container = "machine-config-daemon"
-)
+const label = "k8s-app=" + openshift.MachineConfigDaemon
 
 // host puts a command into the node's own file system, so that its programs and its
 // resolver answer and not the image's; the operator's own tests reach a node so
@@ -38,14 +35,14 @@ func Find(ctx context.Context, cfg *rest.Config, name string) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	pods, err := client.OnNode(ctx, Namespace, label, name, 10)
+	pods, err := client.OnNode(ctx, openshift.MachineConfigNamespace, label, name, 10)
 	if err != nil {
 		return nil, &Error{name, permissionError("list pods", err)}
 	}
 	for _, p := range pods {
 		if p.Status.Phase == corev1.PodRunning && p.Spec.NodeName == name && p.DeletionTimestamp == nil {
 			if !p.Spec.HostNetwork {
-				return nil, &Error{name, fmt.Errorf("pod %s/%s does not have the node's network", Namespace, p.Name)}
+				return nil, &Error{name, fmt.Errorf("pod %s/%s does not have the node's network", openshift.MachineConfigNamespace, p.Name)}
 			}
 			return &Node{Name: name, Run: &pod{client: client, name: p.Name}}, nil
 		}
@@ -53,7 +50,7 @@ func Find(ctx context.Context, cfg *rest.Config, name string) (*Node, error) {
 	if _, err := client.Node(ctx, name); apierrors.IsNotFound(err) {
 		return nil, &Error{name, errors.New("the cluster has no node of this name; oc get nodes lists them")}
 	}
-	return nil, &Error{name, fmt.Errorf("no machine-config-daemon runs on it (oc -n %s get pods -o wide); name another node, or run rollcall-host on the machine", Namespace)}
+	return nil, &Error{name, fmt.Errorf("no machine-config-daemon runs on it (oc -n %s get pods -o wide); name another node, or run rollcall-host on the machine", openshift.MachineConfigNamespace)}
 }
 
 // permissionError adds the way out to what the API answered, or that it did not answer.
@@ -61,7 +58,7 @@ func permissionError(right string, err error) error {
 	var status apierrors.APIStatus
 	switch {
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("you need the right to %s in %s: %w", right, Namespace, err)
+		return fmt.Errorf("you need the right to %s in %s: %w", right, openshift.MachineConfigNamespace, err)
 	case apierrors.IsUnauthorized(err):
 		return fmt.Errorf("the API does not accept your credentials: %w", err)
 	case errors.As(err, &status):
@@ -79,8 +76,8 @@ type pod struct {
 // Run implements Runner.
 func (p *pod) Run(ctx context.Context, argv []string, in io.Reader, out, errs io.Writer) error {
 	var refused *apierrors.StatusError
-	command := podexec.Command{Container: container, Argv: slices.Concat(host, argv)}
-	err := p.client.Run(ctx, Namespace, p.name, command, podexec.Streams{In: in, Out: out, Err: errs}, func(err error) bool {
+	command := podexec.Command{Container: openshift.MachineConfigDaemon, Argv: slices.Concat(host, argv)}
+	err := p.client.Run(ctx, openshift.MachineConfigNamespace, p.name, command, podexec.Streams{In: in, Out: out, Err: errs}, func(err error) bool {
 		var upgrade *httpstream.UpgradeFailureError
 		if errors.As(err, &upgrade) {
 			_ = errors.As(upgrade.Cause, &refused) // SPDY's error is only text

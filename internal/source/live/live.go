@@ -28,7 +28,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
-	"github.com/rollcall-project/rollcall/internal/source/probe"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // maxPage bounds one page of a list in bytes: a page of real objects is far below (see
@@ -127,7 +127,7 @@ func New(cfg *rest.Config, opts Options) (*Source, error) {
 		return nil, err
 	}
 	return &Source{
-		opts: opts, host: cfg.Host, api: api, mcsPort: probe.MCSPort,
+		opts: opts, host: cfg.Host, api: api, mcsPort: openshift.MCSPort,
 		pods: map[string]*lazy[*podList]{}, rights: map[Access]*lazy[bool]{},
 	}, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Right is whether the API allows one access that a need asks for.
@@ -89,7 +90,7 @@ type reviewStatus struct {
 // review sends one SelfSubjectAccessReview. The API server answers it and stores
 // nothing; every authenticated user may ask it.
 func (s *Source) review(caller context.Context, a Access) (bool, error) {
-	right := Access{Verb: "create", Resource: evidence.Resource{Group: "authorization.k8s.io", Name: "selfsubjectaccessreviews"}}
+	right := Access{Verb: "create", Resource: evidence.Resource{Group: openshift.AuthorizationGroup, Name: "selfsubjectaccessreviews"}}
 	what := map[string]string{
 		"verb": a.Verb, "group": a.Resource.Group, "resource": a.Resource.Name, "subresource": a.Subresource, "namespace": a.Namespace,
 	}
@@ -106,7 +107,7 @@ func (s *Source) review(caller context.Context, a Access) (bool, error) {
 	for try := (attempts{s: s}); ; {
 		ctx, cancel := s.withTimeout(caller, s.opts.RequestTimeout)
 		answer, _, err = s.api.Do(ctx, kube.Request{
-			Path: []string{"apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews"}, Accept: mediaJSON, Body: body,
+			Path: []string{"apis", openshift.AuthorizationGroup, "v1", "selfsubjectaccessreviews"}, Accept: mediaJSON, Body: body,
 		})
 		pause, again := try.next(ctx, err)
 		err = try.failed(s.unavailable(caller, ctx, evidence.Need{Resource: right.Resource}, right, err))

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
@@ -29,8 +30,6 @@ const (
 	rootCA              = "/etc/kubernetes/ca.crt"         // RootCAData: templates/common/_base/files/root-ca.yaml
 	kubeletCA           = "/etc/kubernetes/kubelet-ca.crt" // templates/common/_base/files/kubelet-ca.yaml
 )
-
-const nodePrefix = "system:node:"
 
 // identity reads who the machine is.
 func (s *Source) identity() onhost.Identity {
@@ -89,7 +88,7 @@ func (s *Source) chooseName() string {
 	}
 	name := strings.ToLower(strings.TrimSpace(s.id.Hostname)) // kubernetes/kubernetes:pkg/util/node/node.go GetHostname
 	if leaf := s.id.Client.Leaf; (name == "" || noName(name)) && leaf != nil {
-		if node, ok := strings.CutPrefix(leaf.CommonName, nodePrefix); ok && node != "" {
+		if node, ok := strings.CutPrefix(leaf.CommonName, openshift.NodeUserPrefix); ok && node != "" {
 			return node
 		}
 	}

@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 )
 
 // describedObject makes an object of a description, with the fields that matter and that
@@ -113,7 +116,7 @@ func describedNode(b block) map[string]any {
 	roles := map[string]any{}
 	for _, role := range strings.Split(b.get("Roles"), ",") {
 		if dnsName.MatchString(role) {
-			roles["node-role.kubernetes.io/"+role] = ""
+			roles[openshift.NodeRolePrefix+role] = ""
 		}
 	}
 	if labels, ok := meta["labels"].(map[string]any); ok {
@@ -130,7 +133,7 @@ func describedLease(b block, node string) map[string]any {
 		return nil
 	}
 	micro := strings.TrimSuffix(renewed, "Z") + ".000000Z"
-	return map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": map[string]any{"name": node, "namespace": "kube-node-lease"},
+	return map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": map[string]any{"name": node, "namespace": corev1.NamespaceNodeLease},
 		"spec": map[string]any{"holderIdentity": firstOf(b.get("Lease", "HolderIdentity"), node), "renewTime": micro}}
 }
 

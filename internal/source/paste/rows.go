@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // headless is a table whose heading somebody has cut off. Its rows are known by what only
@@ -133,11 +134,11 @@ const klog = `^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ `
 // openshift/machine-config-operator:pkg/daemon/daemon.go and update.go,
 // pkg/controller/drain/drain_controller.go; go.etcd.io/etcd/server/v3.
 var ownLogs = []ownLog{
-	{regexp.MustCompile(klog + `api\.go:\d+\] (?:Pool \S+ requested by|couldn't get config for req)`), "openshift-machine-config-operator",
-		"machine-config-server"},
-	{regexp.MustCompile(klog + `(?:csr_check|csr_approver)\.go:\d+\] `), "openshift-cluster-machine-approver", "machine-approver-controller"},
-	{regexp.MustCompile(klog + `drain_controller\.go:\d+\] `), "openshift-machine-config-operator", "machine-config-controller"},
-	{regexp.MustCompile(`^\{"level":"[a-z]+","ts":"[^"]+","(?:logger":"[^"]+",")?caller":"(?:etcdserver|rafthttp|wal|mvcc|embed|etcdmain|membership|raft|snap)/`), "openshift-etcd", "etcd"},
+	{regexp.MustCompile(klog + `api\.go:\d+\] (?:Pool \S+ requested by|couldn't get config for req)`), openshift.MachineConfigNamespace,
+		openshift.MachineConfigServer},
+	{regexp.MustCompile(klog + `(?:csr_check|csr_approver)\.go:\d+\] `), openshift.MachineApproverNamespace, openshift.MachineApproverContainer},
+	{regexp.MustCompile(klog + `drain_controller\.go:\d+\] `), openshift.MachineConfigNamespace, openshift.MachineConfigController},
+	{regexp.MustCompile(`^\{"level":"[a-z]+","ts":"[^"]+","(?:logger":"[^"]+",")?caller":"(?:etcdserver|rafthttp|wal|mvcc|embed|etcdmain|membership|raft|snap)/`), openshift.EtcdNamespace, "etcd"},
 }
 
 // ownLog takes a line of a container log that no command names. Which pod wrote it is not

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
 )
 
 // column is one column of a table of oc: its name, and where it begins.
@@ -35,9 +37,9 @@ var schemas = []schema{
 	{need: []string{"NAME", "REQUESTOR", "CONDITION"}, make: csrRow}, // SIGNERNAME is printed since Kubernetes 1.18
 	{need: []string{"NAME", "CONFIG", "UPDATED", "UPDATING", "DEGRADED"}, make: poolRow},
 	{need: []string{"NAME", "VERSION", "AVAILABLE", "PROGRESSING", "DEGRADED"}, make: operatorRow},
-	{need: []string{"NAME", "STATE", "CONSUMER", "ONLINE"}, make: hostRow, space: "openshift-machine-api"},
-	{need: []string{"NAME", "PROVISIONING STATUS", "CONSUMER", "ONLINE"}, make: olderHostRow, space: "openshift-machine-api"},
-	{need: []string{"NAME", "PHASE", "TYPE", "REGION"}, make: machineRow, space: "openshift-machine-api"},
+	{need: []string{"NAME", "STATE", "CONSUMER", "ONLINE"}, make: hostRow, space: openshift.MachineAPINamespace},
+	{need: []string{"NAME", "PROVISIONING STATUS", "CONSUMER", "ONLINE"}, make: olderHostRow, space: openshift.MachineAPINamespace},
+	{need: []string{"NAME", "PHASE", "TYPE", "REGION"}, make: machineRow, space: openshift.MachineAPINamespace},
 	{need: []string{"NAME", "CLUSTER", "DESIRED NODES", "CURRENT NODES"}, make: nodePoolRow, space: "clusters"},
 	{need: []string{"NAME", "READY", "STATUS", "RESTARTS"}, make: podRow, space: unnamedSpace},
 }
@@ -236,7 +238,7 @@ func nodeRow(row map[string]string, _ time.Time) (map[string]any, evidence.Resou
 	labels := map[string]any{}
 	for _, role := range strings.Split(row["ROLES"], ",") {
 		if dnsName.MatchString(role) {
-			labels["node-role.kubernetes.io/"+role] = ""
+			labels[openshift.NodeRolePrefix+role] = ""
 		}
 	}
 	return map[string]any{"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"labels": labels}, "spec": spec, "status": status}, evidence.Nodes
@@ -266,7 +268,7 @@ func csrRow(row map[string]string, _ time.Time) (map[string]any, evidence.Resour
 // leaves the signer open.
 func signerOf(requester string) string {
 	if strings.HasSuffix(requester, ":node-bootstrapper") {
-		return "kubernetes.io/kube-apiserver-client-kubelet"
+		return certificatesv1.KubeAPIServerClientKubeletSignerName
 	}
 	return ""
 }

@@ -11,10 +11,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
-// APIPort is the port of every master's API server and of the addresses in front
-// of them (openshift/installer:pkg/asset/manifests, Infrastructure.status.apiServerURL).
-const APIPort = 6443
-
 // The targets of the API's checks besides TargetNode, TargetAPIInt and TargetVIP.
 const (
 	TargetAPI    = "api"    // the server of the kubeconfig, or of the archive's Infrastructure
@@ -67,7 +63,7 @@ const (
 type APIAnswer struct {
 	Target  string    `json:"target"`  // "api", "api-int", "vip", "node/control0" or "client"
 	Host    string    `json:"host"`    // the name or address that was asked
-	Port    int       `json:"port"`    // APIPort, MCSPort or that of the kubeconfig
+	Port    int       `json:"port"`    // openshift.APIPort, MCSPort or that of the kubeconfig
 	Vantage string    `json:"vantage"` // the machine that asked
 	At      time.Time `json:"at"`
 	Millis  int64     `json:"millis"`

@@ -21,10 +21,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
-// MCSPort is the TLS port of the machine config server
-// (openshift/machine-config-operator:cmd/machine-config-server/start.go).
-const MCSPort = 22623
-
 // MCSAccept is the Accept header of every MCS probe. 3.4.0 is accepted on every
 // branch from 4.14 to main. Below 3.3.0 the server changes an object of its own
 // cache, and without the header it converts to 2.2.0, which fails for healthy
@@ -73,7 +69,7 @@ type MCSAnswer struct {
 	Target     string     `json:"target"`               // "node/control0", "api-int" or "vip"
 	Host       string     `json:"host"`                 // the name or address that was asked
 	Address    string     `json:"address,omitempty"`    // ip:port that the connection went to
-	Port       int        `json:"port"`                 // usually MCSPort
+	Port       int        `json:"port"`                 // usually openshift.MCSPort
 	Pool       string     `json:"pool"`                 // the last element of the path
 	Vantage    string     `json:"vantage"`              // the machine that asked
 	At         time.Time  `json:"at"`                   // when the question was sent

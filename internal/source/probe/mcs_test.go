@@ -8,11 +8,12 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 func TestMCSAnswerRoundTrip(t *testing.T) {
 	want := MCSAnswer{
-		Target: "node/control0", Host: "fd00::5", Address: "[fd00::5]:22623", Port: MCSPort, Pool: "master",
+		Target: "node/control0", Host: "fd00::5", Address: "[fd00::5]:22623", Port: openshift.MCSPort, Pool: "master",
 		Vantage: "bastion", At: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Millis: 12, Stage: StageAnswered,
 		Status: 500, Chain: []string{"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"}, Server: "envoy",
 	}
@@ -41,7 +42,7 @@ func TestMCSAnswerRoundTrip(t *testing.T) {
 // TestMCSAnswerSurvivesSanitising: certificates stay, and nothing else of an
 // answer looks like a secret.
 func TestMCSAnswerSurvivesSanitising(t *testing.T) {
-	want := MCSAnswer{Target: TargetVIP, Host: "10.0.0.1", Port: MCSPort, Pool: "worker", Vantage: "bastion",
+	want := MCSAnswer{Target: TargetVIP, Host: "10.0.0.1", Port: openshift.MCSPort, Pool: "worker", Vantage: "bastion",
 		Error: "remote error: tls: internal error", ErrorClass: ErrTLS,
 		Chain: []string{"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"}}
 	o, err := want.Object()

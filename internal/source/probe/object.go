@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // object is an answer as an object: its fields, and apiVersion, kind and metadata.
@@ -32,8 +33,8 @@ func object(answer any, r evidence.Resource, kind, name, asked string, at time.T
 // ControlPlaneIPs are the internal addresses of a Node of the control plane: where its
 // machine config server and API server answer. None for another Node.
 func ControlPlaneIPs(n evidence.Object) []string {
-	_, master := n.Label("node-role.kubernetes.io/master")
-	_, controlPlane := n.Label("node-role.kubernetes.io/control-plane")
+	_, master := n.Label(openshift.MasterLabel)
+	_, controlPlane := n.Label(openshift.ControlPlaneLabel)
 	if !master && !controlPlane {
 		return nil
 	}

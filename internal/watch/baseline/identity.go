@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Identity is what shows which cluster it is, in addition to the cluster ID. None of it
@@ -47,7 +48,7 @@ func (b *Baseline) identify(ctx context.Context, l Lister) error {
 	}{
 		{evidence.ClusterVersions, "version", &b.Cluster, []string{"spec", "clusterID"}},
 		{evidence.Infrastructures, "cluster", &b.Identity.InfrastructureName, []string{"status", "infrastructureName"}},
-		{evidence.Namespaces, "kube-system", &b.Identity.KubeSystemUID, []string{"metadata", "uid"}},
+		{evidence.Namespaces, openshift.SystemNamespace, &b.Identity.KubeSystemUID, []string{"metadata", "uid"}},
 		{evidence.MachineConfigPools, "master", &b.Identity.MasterPoolUID, []string{"metadata", "uid"}},
 	} {
 		list, err := l.Some(ctx, q.from, "")

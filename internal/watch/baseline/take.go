@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Lister reads objects; internal/kernel/facts.World is one.
@@ -79,8 +80,8 @@ var readers = []struct {
 	{Certificates, evidence.ControllerConfigs, "", "", takeCertificates},
 	{Network, evidence.Infrastructures, "", "infrastructure", takeInfrastructure},
 	{Network, evidence.NetworkConfigs, "", "network", takeNetwork},
-	{Hardware, evidence.BareMetalHosts, "openshift-machine-api", "bmh", takeHost},
-	{Hardware, evidence.HardwareData, "openshift-machine-api", "bmh", takeHardware},
+	{Hardware, evidence.BareMetalHosts, openshift.MachineAPINamespace, "bmh", takeHost},
+	{Hardware, evidence.HardwareData, openshift.MachineAPINamespace, "bmh", takeHardware},
 }
 
 // noEnds is why a cluster has no ends of certificates: releases before
@@ -209,7 +210,7 @@ func takeNode(t *taker, o evidence.Object) {
 	var roles []any
 	labels, _ := evidence.Field(o.Content, "metadata", "labels").(map[string]any)
 	for key := range labels {
-		if role, ok := strings.CutPrefix(key, "node-role.kubernetes.io/"); ok {
+		if role, ok := strings.CutPrefix(key, openshift.NodeRolePrefix); ok {
 			roles = append(roles, role)
 		}
 	}
@@ -217,7 +218,7 @@ func takeNode(t *taker, o evidence.Object) {
 	t.add(subject, "roles", roles)
 	annotations, _ := evidence.Field(o.Content, "metadata", "annotations").(map[string]any)
 	for _, a := range []string{"currentConfig", "desiredConfig", "state"} {
-		t.add(subject, a, evidence.String(annotations, "machineconfiguration.openshift.io/"+a))
+		t.add(subject, a, evidence.String(annotations, openshift.MachineConfigGroup+"/"+a))
 	}
 }
 

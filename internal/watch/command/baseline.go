@@ -16,6 +16,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
@@ -121,7 +122,7 @@ func backupCommand(ctx context.Context, w *facts.World) string {
 	}
 	for _, n := range nodes {
 		for _, role := range []string{"master", "control-plane"} {
-			if _, ok := n.Label("node-role.kubernetes.io/" + role); ok {
+			if _, ok := n.Label(openshift.NodeRolePrefix + role); ok {
 				return "oc debug node/" + n.Name + " -- chroot /host /usr/local/bin/cluster-backup.sh /home/core/assets/backup"
 			}
 		}

@@ -27,11 +27,12 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Namespace is where the pods are made: it exists from OpenShift 4.7 on, and its pod
 // security standard is the one that the pod keeps (000-ns.yaml, "restricted").
-const Namespace = "openshift-network-diagnostics"
+const Namespace = openshift.NetworkDiagnosticsNamespace
 
 const (
 	daemonSet = "network-check-target"
@@ -248,7 +249,7 @@ func (t try) pod(container map[string]any) map[string]any {
 		"apiVersion": "v1", "kind": "Pod",
 		"metadata": map[string]any{
 			"name": t.name, "namespace": Namespace,
-			"labels": map[string]any{"app.kubernetes.io/name": "rollcall-smoke", "app.kubernetes.io/managed-by": "rollcall"},
+			"labels": map[string]any{openshift.NameLabel: "rollcall-smoke", openshift.ManagedByLabel: "rollcall"},
 		},
 		"spec": map[string]any{
 			"restartPolicy": "Never", "automountServiceAccountToken": false, "enableServiceLinks": false,

@@ -14,6 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Decision is what was decided on a request.
@@ -76,7 +77,7 @@ func (a *Approver) record(ctx context.Context, o outcome) {
 		a.c.Metrics.suppressed.Inc()
 		return
 	}
-	err := a.api.Create(ctx, kube.Ref{Group: "events.k8s.io", Version: "v1", Resource: "events", Namespace: "default", Name: eventName(o)}, event(o, a.c.Identity, a.c.Now()))
+	err := a.api.Create(ctx, kube.Ref{Group: openshift.EventsGroup, Version: "v1", Resource: "events", Namespace: "default", Name: eventName(o)}, event(o, a.c.Identity, a.c.Now()))
 	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil {
 		a.c.Metrics.eventErrors.Inc()
 		a.c.Log.Warn("event was not written; the decision stands", "request", short(r.Name), "error", err.Error())

@@ -15,11 +15,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // The CA of the kubelets' certificates (openshift/cluster-machine-approver:main.go,
 // configMapName, configMapNamespace).
-var kubeletCA = kube.Ref{Version: "v1", Resource: "configmaps", Namespace: "openshift-config-managed", Name: "csr-controller-ca"}
+var kubeletCA = kube.Ref{Version: "v1", Resource: "configmaps", Namespace: openshift.ConfigManagedNamespace, Name: "csr-controller-ca"}
 
 const (
 	kubeletCAKey = "ca-bundle.crt"

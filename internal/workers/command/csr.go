@@ -20,6 +20,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/session"
 )
 
@@ -329,7 +330,7 @@ func (a *app) approveOne(ctx context.Context, j *judged, r csrs.Request, who str
 // (kubernetes/kubernetes:pkg/registry/authentication/selfsubjectreview). The
 // name goes into the record of the approval; an approval does not depend on it.
 func (j *judged) whoAmI(ctx context.Context) string {
-	review, err := j.api.Create(ctx, kube.Ref{Group: "authentication.k8s.io", Version: "v1", Resource: "selfsubjectreviews"},
+	review, err := j.api.Create(ctx, kube.Ref{Group: openshift.AuthenticationGroup, Version: "v1", Resource: "selfsubjectreviews"},
 		kube.Object{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}, false)
 	if err != nil {
 		return "a user whose name the API server does not return"

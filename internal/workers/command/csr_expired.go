@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // approveExpired approves the requests of all Nodes that lost their certificates, after a
@@ -125,7 +126,7 @@ func (a *app) confirmCluster(typed, name string, n int) error {
 // clusterName is the name that the installer gave the cluster
 // (openshift/api:config/v1 InfrastructureStatus.infrastructureName).
 func (j *judged) clusterName(ctx context.Context) (string, error) {
-	o, err := j.api.Get(ctx, kube.Ref{Group: "config.openshift.io", Version: "v1", Resource: "infrastructures", Name: "cluster"})
+	o, err := j.api.Get(ctx, kube.Ref{Group: openshift.ConfigGroup, Version: "v1", Resource: "infrastructures", Name: "cluster"})
 	if err != nil {
 		return "", fmt.Errorf("read the cluster's name: %w", err)
 	}

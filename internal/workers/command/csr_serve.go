@@ -28,6 +28,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/kernel/scan"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
@@ -153,7 +154,7 @@ func (a *app) serveConfig(f serveFlags) (approver.Config, error) {
 		base       kube.Ref
 	}{
 		{"switch", f.stop, &c.Switch, kube.Ref{Version: "v1", Resource: "configmaps"}},
-		{"lease", f.lease, &c.Lease, kube.Ref{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}},
+		{"lease", f.lease, &c.Lease, kube.Ref{Group: openshift.CoordinationGroup, Version: "v1", Resource: "leases"}},
 	} {
 		if one.text == "" {
 			continue

@@ -14,6 +14,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/watch/baseline"
@@ -51,15 +53,15 @@ func (a *app) keepAfterJoin(ctx context.Context, w *workerRun, follow *workerFol
 // last hour: after that it forgets the requests (kubernetes/kubernetes:
 // pkg/controller/certificates/cleaner).
 func servingEnds(ctx context.Context, api *kube.Client) (map[string]time.Time, error) {
-	list, err := api.List(ctx, kube.Ref{Group: "certificates.k8s.io", Version: "v1", Resource: "certificatesigningrequests"})
+	list, err := api.List(ctx, kube.Ref{Group: openshift.CertificatesGroup, Version: "v1", Resource: "certificatesigningrequests"})
 	if err != nil {
 		return nil, err
 	}
 	ends := map[string]time.Time{}
 	for _, o := range list {
-		name, is := strings.CutPrefix(evidence.String(o, "spec", "username"), "system:node:")
+		name, is := strings.CutPrefix(evidence.String(o, "spec", "username"), openshift.NodeUserPrefix)
 		raw, err := base64.StdEncoding.DecodeString(evidence.String(o, "status", "certificate"))
-		if !is || err != nil || evidence.String(o, "spec", "signerName") != "kubernetes.io/kubelet-serving" {
+		if !is || err != nil || evidence.String(o, "spec", "signerName") != certificatesv1.KubeletServingSignerName {
 			continue
 		}
 		block, _ := pem.Decode(raw)
@@ -130,7 +132,7 @@ func (a *app) readClusters(ctx context.Context, h hub, runs []workers.Run) (clus
 			continue
 		}
 		namespace, _, _ := strings.Cut(r.Plan.Hosted, "/")
-		pool, err := h.Object(ctx, workers.HyperShiftGroup, "nodepools", namespace, r.Plan.NodePool)
+		pool, err := h.Object(ctx, openshift.HyperShiftGroup, "nodepools", namespace, r.Plan.NodePool)
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("read NodePool %s/%s: %w", namespace, r.Plan.NodePool, err))
 			continue

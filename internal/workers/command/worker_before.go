@@ -11,6 +11,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
 	"github.com/rollcall-project/rollcall/internal/workers"
 )
 
@@ -18,7 +20,7 @@ import (
 // workers live, and what a machine that is made now has to wait for.
 func (a *app) clusterChecks(ctx context.Context, h hub, now time.Time, p workers.Plan) []workerCheck {
 	namespace, name, _ := strings.Cut(p.Hosted, "/")
-	cluster, err := h.Object(ctx, workers.HyperShiftGroup, "hostedclusters", namespace, name)
+	cluster, err := h.Object(ctx, openshift.HyperShiftGroup, "hostedclusters", namespace, name)
 	if err != nil {
 		return []workerCheck{{fault.Unknown, false, "the publishing of the ignition endpoint and the wishes of ingress: " + err.Error()}}
 	}
@@ -129,10 +131,10 @@ type workerRight struct {
 // workerRights are what every run does there, drainRights what takes workers away.
 var workerRights = []workerRight{
 	{"list Nodes", map[string]any{"verb": "list", "resource": "nodes"}},
-	{"list requests", map[string]any{"verb": "list", "group": "certificates.k8s.io", "resource": "certificatesigningrequests"}},
-	{"update the approval of requests", map[string]any{"verb": "update", "group": "certificates.k8s.io", "resource": "certificatesigningrequests", "subresource": "approval"}},
-	{"approve client certificates of kubelets", map[string]any{"verb": "approve", "group": "certificates.k8s.io", "resource": "signers", "name": "kubernetes.io/kube-apiserver-client-kubelet"}},
-	{"approve serving certificates of kubelets", map[string]any{"verb": "approve", "group": "certificates.k8s.io", "resource": "signers", "name": "kubernetes.io/kubelet-serving"}},
+	{"list requests", map[string]any{"verb": "list", "group": openshift.CertificatesGroup, "resource": "certificatesigningrequests"}},
+	{"update the approval of requests", map[string]any{"verb": "update", "group": openshift.CertificatesGroup, "resource": "certificatesigningrequests", "subresource": "approval"}},
+	{"approve client certificates of kubelets", map[string]any{"verb": "approve", "group": openshift.CertificatesGroup, "resource": "signers", "name": certificatesv1.KubeAPIServerClientKubeletSignerName}},
+	{"approve serving certificates of kubelets", map[string]any{"verb": "approve", "group": openshift.CertificatesGroup, "resource": "signers", "name": certificatesv1.KubeletServingSignerName}},
 }
 
 var drainRights = []workerRight{
@@ -163,7 +165,7 @@ func rightsCheck(ctx context.Context, api *kube.Client, rights []workerRight) wo
 	var without []string
 	for _, r := range rights {
 		// The API answers it and stores nothing.
-		answer, err := api.Create(ctx, kube.Ref{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}, kube.Object{
+		answer, err := api.Create(ctx, kube.Ref{Group: openshift.AuthorizationGroup, Version: "v1", Resource: "selfsubjectaccessreviews"}, kube.Object{
 			"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": map[string]any{"resourceAttributes": r.right},
 		}, false)
 		allowed, is := evidence.Field(answer, "status", "allowed").(bool)

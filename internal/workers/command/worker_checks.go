@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
 	"github.com/rollcall-project/rollcall/internal/workers"
@@ -192,7 +193,7 @@ func imageCheck(ctx context.Context, h hub, f workerFlags, p *workers.Plan) ([]w
 	}
 	p.Image = image
 	namespace, _, _ := strings.Cut(p.Hosted, "/")
-	pool, err := h.Object(ctx, workers.HyperShiftGroup, "nodepools", namespace, p.NodePool)
+	pool, err := h.Object(ctx, openshift.HyperShiftGroup, "nodepools", namespace, p.NodePool)
 	if err != nil {
 		return nil, fmt.Errorf("read NodePool %s/%s: %w", namespace, p.NodePool, err)
 	}

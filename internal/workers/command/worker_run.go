@@ -18,6 +18,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
@@ -42,7 +43,7 @@ type hub struct{ api *kube.Client }
 // Object implements worker.Management.
 func (h hub) Object(ctx context.Context, group, resource, namespace, name string) (map[string]any, error) {
 	version := "v1"
-	if group == workers.HyperShiftGroup {
+	if group == openshift.HyperShiftGroup {
 		version = "v1beta1"
 	}
 	return h.api.Get(ctx, kube.Ref{Group: group, Version: version, Resource: resource, Namespace: namespace, Name: name})
@@ -63,7 +64,7 @@ func (h hub) findHostedCluster(ctx context.Context, p *workers.Plan) error {
 	if err != nil {
 		return session.Usagef("--hosted: %v", err)
 	}
-	object, err := h.Object(ctx, workers.HyperShiftGroup, "hostedclusters", namespace, name)
+	object, err := h.Object(ctx, openshift.HyperShiftGroup, "hostedclusters", namespace, name)
 	if err != nil {
 		return fmt.Errorf("read HostedCluster %s: %w", p.Hosted, err)
 	}

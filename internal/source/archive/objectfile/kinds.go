@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 var topLevel = regexp.MustCompile(`(?m)^(?:apiVersion|kind|items):|^\s*\{`)
@@ -133,7 +134,7 @@ func DecodeKind(raw []byte) (map[string]any, evidence.Resource, bool, error) {
 
 // EventsV1 are Events of the newer API; both APIs serve the same objects
 // (k8s.io/kubernetes:pkg/apis/events/v1/conversion.go).
-var EventsV1 = evidence.Resource{Group: "events.k8s.io", Name: "events"}
+var EventsV1 = evidence.Resource{Group: openshift.EventsGroup, Name: "events"}
 
 // CoreEvent turns an Event of events.k8s.io into the form of the core group.
 func CoreEvent(e map[string]any) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout"
 )
 
@@ -76,14 +77,14 @@ func ClusterOf(dir string) string {
 }
 
 // controlPlanes exist once in each control plane's namespace.
-var controlPlanes = evidence.Resource{Group: "hypershift.openshift.io", Name: "hostedcontrolplanes"}
+var controlPlanes = evidence.Resource{Group: openshift.HyperShiftGroup, Name: "hostedcontrolplanes"}
 
 // dumped are the kinds that `hypershift dump cluster` asks for in the namespace of
 // every control plane, in one request with the HostedControlPlane
 // (openshift/hypershift:cmd/cluster/core/dump.go coreResources, DumpCluster; the same
 // in 4.12 to HEAD). It writes a file for each object and none for a kind without any.
 var dumped = []evidence.Resource{
-	evidence.HostedMachines.In(""), {Group: "cluster.x-k8s.io", Name: "machinesets"}, {Group: "cluster.x-k8s.io", Name: "machinedeployments"},
+	evidence.HostedMachines.In(""), {Group: openshift.ClusterAPIGroup, Name: "machinesets"}, {Group: openshift.ClusterAPIGroup, Name: "machinedeployments"},
 	evidence.AgentMachines.In(""), evidence.KubevirtMachines.In(""),
 	evidence.Pods, evidence.Events, evidence.ConfigMaps, evidence.HostedServices.In(""), evidence.Deployments, evidence.ReplicaSets,
 }

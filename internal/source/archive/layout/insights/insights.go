@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout"
 	"github.com/rollcall-project/rollcall/internal/source/archive/member"
 )
@@ -31,25 +32,19 @@ var Layout = layout.Layout{
 	Complete: readGathers,
 }
 
-const (
-	configGroup  = "config.openshift.io"
-	mcoGroup     = "machineconfiguration.openshift.io"
-	machineGroup = "machine.openshift.io"
-)
-
 // singles are the objects config/<name>.json
 // (openshift/insights-operator:docs/gathered-data.md).
 var singles = map[string]evidence.Resource{
 	"version":        evidence.ClusterVersions,
 	"infrastructure": evidence.Infrastructures,
-	"network":        {Group: configGroup, Name: "networks"},
-	"ingress":        {Group: configGroup, Name: "ingresses"},
-	"proxy":          {Group: configGroup, Name: "proxies"},
-	"authentication": {Group: configGroup, Name: "authentications"},
-	"featuregate":    {Group: configGroup, Name: "featuregates"},
-	"image":          {Group: configGroup, Name: "images"},
-	"oauth":          {Group: configGroup, Name: "oauths"},
-	"apiserver":      {Group: configGroup, Name: "apiservers"},
+	"network":        {Group: openshift.ConfigGroup, Name: "networks"},
+	"ingress":        {Group: openshift.ConfigGroup, Name: "ingresses"},
+	"proxy":          {Group: openshift.ConfigGroup, Name: "proxies"},
+	"authentication": {Group: openshift.ConfigGroup, Name: "authentications"},
+	"featuregate":    {Group: openshift.ConfigGroup, Name: "featuregates"},
+	"image":          {Group: openshift.ConfigGroup, Name: "images"},
+	"oauth":          {Group: openshift.ConfigGroup, Name: "oauths"},
+	"apiserver":      {Group: openshift.ConfigGroup, Name: "apiservers"},
 }
 
 // kind is what a directory has, and why that is only a part; "" where it is all.
@@ -64,8 +59,8 @@ var clusterKinds = map[string]kind{
 	"node":                       {evidence.Nodes, ""},
 	"machineconfigpools":         {evidence.MachineConfigPools, ""},
 	"machineconfigs":             {evidence.MachineConfigs, "Insights keeps only MachineConfigs that are in use, without the contents of files"},
-	"kubeletconfigs":             {evidence.Resource{Group: mcoGroup, Name: "kubeletconfigs"}, ""},
-	"containerruntimeconfigs":    {evidence.Resource{Group: mcoGroup, Name: "containerruntimeconfigs"}, ""},
+	"kubeletconfigs":             {evidence.Resource{Group: openshift.MachineConfigGroup, Name: "kubeletconfigs"}, ""},
+	"containerruntimeconfigs":    {evidence.Resource{Group: openshift.MachineConfigGroup, Name: "containerruntimeconfigs"}, ""},
 	"certificatesigningrequests": {evidence.CSRs, "Insights keeps only requests that look suspicious"},
 }
 
@@ -73,8 +68,8 @@ var clusterKinds = map[string]kind{
 var namespacedKinds = map[string]kind{
 	"machines":                {evidence.Machines, ""},
 	"machinesets":             {evidence.MachineSets, ""},
-	"machinehealthchecks":     {evidence.Resource{Group: machineGroup, Name: "machinehealthchecks"}, ""},
-	"controlplanemachinesets": {evidence.Resource{Group: machineGroup, Name: "controlplanemachinesets"}, ""},
+	"machinehealthchecks":     {evidence.Resource{Group: openshift.MachineGroup, Name: "machinehealthchecks"}, ""},
+	"controlplanemachinesets": {evidence.Resource{Group: openshift.MachineGroup, Name: "controlplanemachinesets"}, ""},
 	"pod":                     {evidence.Pods, "Insights keeps only pods of operators that are not well"},
 }
 
