@@ -21,18 +21,18 @@ type keys struct {
 type form string
 
 const (
-	word      form = "a text"
-	onlyWord  form = "a text, and no number" // in a block that the decoder fills on its own (metav1.TypeMeta)
-	moment    form = "a time such as 2026-01-02T15:04:05Z"
-	lasting   form = "a duration such as 8h"
-	number    form = "a whole number without quotes"
-	yesNo     form = "true or false without quotes"
-	listForm  form = "a list"
-	blockForm form = "a block of fields"
+	stringForm   form = "a text"
+	strictString form = "a text, and no number" // in a block that the decoder fills on its own (metav1.TypeMeta)
+	timeForm     form = "a time such as 2026-01-02T15:04:05Z"
+	durationForm form = "a duration such as 8h"
+	intForm      form = "a whole number without quotes"
+	boolForm     form = "true or false without quotes"
+	listForm     form = "a list"
+	blockForm    form = "a block of fields"
 )
 
 // forms are the signs behind the name of a field.
-var forms = map[string]form{"?": yesNo, "#": number, "[]": listForm, "{}": blockForm, "!": onlyWord, "@": moment, "~": lasting}
+var forms = map[string]form{"?": boolForm, "#": intForm, "[]": listForm, "{}": blockForm, "!": strictString, "@": timeForm, "~": durationForm}
 
 // textBlock is the sign of a block with fields of any name, all of them words.
 const textBlock = "{text}"
@@ -75,10 +75,10 @@ func (k *keys) field(name string) {
 		k.fields[open] = nil
 		return
 	}
-	f := &keys{fields: map[string]*keys{}, form: word}
+	f := &keys{fields: map[string]*keys{}, form: stringForm}
 	if bare, is := strings.CutSuffix(name, textBlock); is {
 		name, f.form, f.open = bare, blockForm, true
-		f.fields["*"] = &keys{form: word}
+		f.fields["*"] = &keys{form: stringForm}
 	}
 	for sign, of := range forms {
 		if bare, is := strings.CutSuffix(name, sign); is {
@@ -116,7 +116,7 @@ func (k *keys) wrong(n node, report func(n node, want form)) {
 		}
 		each := k.fields["*"]
 		if each == nil {
-			each = &keys{form: word}
+			each = &keys{form: stringForm}
 		}
 		for _, item := range n.items() {
 			each.wrong(item, report)
@@ -132,20 +132,20 @@ func (f form) takes(v any) bool {
 	_, isBool := v.(bool)
 	text, isText := v.(string)
 	switch f {
-	case yesNo:
+	case boolForm:
 		return isBool
-	case number:
+	case intForm:
 		f, isFloat := v.(float64)
 		_, isInt := v.(int64)
 		return isInt || isFloat && f == math.Trunc(f)
-	case word:
+	case stringForm:
 		return true
-	case onlyWord:
+	case strictString:
 		return isText
-	case moment:
+	case timeForm:
 		_, err := time.Parse(time.RFC3339, text)
 		return isText && err == nil
-	case lasting:
+	case durationForm:
 		_, err := time.ParseDuration(text)
 		return isText && err == nil
 	}
@@ -158,8 +158,8 @@ func (k *keys) onlyWords() *keys {
 	if k == nil {
 		return nil
 	}
-	if k.form == word {
-		k.form = onlyWord
+	if k.form == stringForm {
+		k.form = strictString
 	}
 	for _, below := range k.fields {
 		below.onlyWords()

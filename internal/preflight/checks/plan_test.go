@@ -119,7 +119,7 @@ func TestMoreForms(t *testing.T) {
 			t.Errorf("%v: %v, want %v; unknown %v", c.value, got, c.want, unknown)
 		}
 	}
-	if k := parseKeys(": a b#\n").onlyWords(); k.fields["a"].form != onlyWord || k.fields["b"].form != number {
+	if k := parseKeys(": a b#\n").onlyWords(); k.fields["a"].form != strictString || k.fields["b"].form != intForm {
 		t.Errorf("%+v", k)
 	}
 }

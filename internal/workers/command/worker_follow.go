@@ -101,7 +101,7 @@ func (f *workerFollow) follow(ctx context.Context) {
 		for _, e := range follower.Step(watch.Run{Diagnosis: d}) {
 			f.report(e)
 		}
-		if f.hopeless(d) {
+		if f.allBlockedByProvenCause(d) {
 			f.giveUp()
 			return
 		}
@@ -252,8 +252,8 @@ func (f *workerFollow) screens(ctx context.Context) ([]console.Spec, map[string]
 	return list, unread
 }
 
-// hopeless reports whether a proven cause has held each of the hosts that are left for long.
-func (f *workerFollow) hopeless(d *diagnosis.Diagnosis) bool {
+// allBlockedByProvenCause reports whether a proven cause has held each of the hosts that are left for long.
+func (f *workerFollow) allBlockedByProvenCause(d *diagnosis.Diagnosis) bool {
 	left, stuck := 0, 0
 	for _, s := range f.run.runner.Journal.Statuses() {
 		name := s.Worker.Name
@@ -313,7 +313,7 @@ func (a *app) printWhyNot(w *workerRun, f *workerFollow) {
 	clean := a.Style().Clean
 	defer func() {
 		if names := strangers(f.last); len(names) > 0 {
-			fmt.Fprintf(a.IO.Out, "\nRequests of names that nothing expects wait in the hosted cluster: %s. If one is a machine of this run, it calls itself otherwise than it was named.\n", clean(suggest.Few(names)))
+			fmt.Fprintf(a.IO.Out, "\nRequests of names that nothing expects wait in the hosted cluster: %s. If one is a machine of this run, its hostname differs from the planned name.\n", clean(suggest.Few(names)))
 		}
 	}()
 	for _, s := range w.runner.Journal.Statuses() {

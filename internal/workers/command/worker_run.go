@@ -179,7 +179,7 @@ func (a *app) openWorkerRun(ctx context.Context, f workerFlags, run string) (*ap
 			return nil, err
 		}
 		if now.HostedUID != journal.Plan.HostedUID {
-			return nil, fmt.Errorf("HostedCluster %s is another one than that of run %s (uid %s, was %s): name the management cluster of the run with --kubeconfig or --context", now.Hosted, run, now.HostedUID, journal.Plan.HostedUID)
+			return nil, fmt.Errorf("HostedCluster %s was re-created since run %s started (uid %s, was %s): name the management cluster of the run with --kubeconfig or --context", now.Hosted, run, now.HostedUID, journal.Plan.HostedUID)
 		}
 		return a.newWorkerRun(ctx, f, h, journal)
 	}()
