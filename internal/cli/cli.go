@@ -40,13 +40,6 @@ type app struct {
 // session is what the options name.
 func (a *app) session() *session.Session { return a.Session(a.source) }
 
-// with is the same with other options.
-func (a *app) with(o session.Options) *app {
-	other := *a
-	other.source = o
-	return &other
-}
-
 // Command returns the whole command line of a program that is called name, for pages that
 // are made of it.
 func Command(name string) *cobra.Command {

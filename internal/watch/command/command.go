@@ -26,6 +26,3 @@ func newApp(frame *cmdutil.App) *app { return &app{App: frame, source: cmdutil.O
 
 // session is what the options name.
 func (a *app) session() *session.Session { return a.Session(a.source) }
-
-// with is the same with other options.
-func (a *app) with(o session.Options) *app { return &app{App: a.App, source: o} }
