@@ -4,13 +4,14 @@
 // A Layout is one value in a package of its own below this one. The archive has them in one
 // list (layouts.go in package archive), asks each in turn what a file is (Layout.File), and
 // keeps the answers as an Index. To add a kind of archive is to write such a package with
-// its test and to add it to the list.
+// its test and to add it to the list (docs/adding-an-archive-kind.md).
 //
 // What holds for every layout:
 //   - A file is known by its place below the root of the layout, never by the directories
 //     above: collectors, mirrors and support tools rename those.
-//   - A layout whose names other programs use, too, says what proves that it is there
-//     (Layout.Proof). Without the proof its files are not taken for what they look like.
+//   - A layout has paths that prove that it is there (Layout.Proof). Where none of them is
+//     found its files are not taken for what they look like. Only a layout that is proven
+//     gives the archive its kind; the tree of a must-gather and loose files need no proof.
 //   - A layout says what its collector cannot have gathered (Layout.Lacks, Layout.Absent):
 //     what is missing then is not collected, and never absent.
 //   - Its functions are called by several goroutines and keep no state; what they find out
@@ -41,7 +42,8 @@ type Layout struct {
 	// entry are the archive's to set.
 	File func(e *Entry, dir string, below []string) bool
 	// Proof reports whether a path shows that the layout begins above dir; nil where File
-	// needs no proof.
+	// needs no proof. Then the archive is not called by Kind, and what is looked up by the
+	// kind (Lacks, Absent, Journal) is not asked.
 	Proof func(dir string, below []string) bool
 	// Complete is called once when all paths are known, to add what files say of each other.
 	Complete func(ctx context.Context, c *member.Container, ix *Index)
