@@ -1,5 +1,6 @@
 // Package cmdutil is what the commands of every wing have in common: what they take from and
-// give to the process, flags, exit codes, and how an answer is printed.
+// give to the process, flags, exit codes, how an answer is printed, and the errors that several
+// of them return (NothingError).
 //
 // Invariants:
 //   - Results go to stdout, everything else to stderr.
