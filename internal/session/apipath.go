@@ -31,7 +31,8 @@ func (ses *Session) addAPIPath(ctx context.Context, list []evidence.Source, clus
 		return nil, err
 	}
 	if cluster == nil && ses.ProbeFrom != "" {
-		return nil, Usagef("--probe-from %s goes through the API of a live cluster, and none is read here: leave --from, --install-dir and --rendezvous out, or use --probe, which asks from this machine", ses.ProbeFrom)
+		return nil, Usagef("--probe-from %s goes through the API of a live cluster, and none is read here: leave --from, --install-dir and "+
+			"--rendezvous out, or use --probe, which asks from this machine", ses.ProbeFrom)
 	}
 	if cluster == nil && !ses.Probe {
 		if len(masters) > 0 {

@@ -93,7 +93,8 @@ func findHosted(ctx context.Context, management *live.Source, ref *evidence.Host
 	u, unavailable := evidence.AsUnavailable(err)
 	switch {
 	case unavailable && u.Why == evidence.NotServed:
-		return nil, Usagef("--hosted %s: the cluster of the kubeconfig is not a management cluster: it has no HostedClusters; name the management cluster's with --kubeconfig or --context", want)
+		return nil, Usagef("--hosted %s: the cluster of the kubeconfig is not a management cluster: it has no HostedClusters; name the management "+
+			"cluster's with --kubeconfig or --context", want)
 	case unavailable:
 		return nil, nil
 	case err != nil:

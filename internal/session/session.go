@@ -243,7 +243,8 @@ func (ses *Session) checkOneWay() error {
 	if len(ses.From) == 0 || len(named) == 0 || ses.Probe || ses.ProbeFrom != "" {
 		return nil
 	}
-	return Usagef("--from and %s name two sources: an archive is read without asking a cluster; leave one of them out, or add --probe to ask the API of that cluster, too", named[0])
+	return Usagef("--from and %s name two sources: an archive is read without asking a cluster; leave one of them out, or add --probe to ask the API "+
+		"of that cluster, too", named[0])
 }
 
 // warnOfNow says that a --now is far from the times in a source: ages and the ends of

@@ -66,7 +66,8 @@ func (a *App) AddOutputFlags(cmd *cobra.Command, formats ...string) {
 			f.BoolVar(&a.Output.NoHeaders, "no-headers", false, "print no headings")
 		}
 		if slices.Contains(formats, "sarif") {
-			f.BoolVar(&a.Output.Findings, "all-findings", false, "in json and yaml also what decides nothing: findings that are absent or not applicable and stages of hosts that are done; each finding by itself")
+			f.BoolVar(&a.Output.Findings, "all-findings", false, "in json and yaml also what decides nothing: findings that are absent or not "+
+				"applicable and stages of hosts that are done; each finding by itself")
 		}
 	})
 	CompleteChoice(cmd, "output", formats)
@@ -76,7 +77,8 @@ func (a *App) AddOutputFlags(cmd *cobra.Command, formats ...string) {
 func (a *App) AddFailOn(cmd *cobra.Command) {
 	levels := []string{"error", "warning", "info", FailOnNever}
 	Grouped(cmd, GroupAnswer, func(f *pflag.FlagSet) {
-		f.Var(NewChoice(&a.Output.FailOn, levels), "fail-on", "exit with 2 from this severity on: info, warning, error; never: exit with 0 whatever the answer is")
+		f.Var(NewChoice(&a.Output.FailOn, levels), "fail-on", "exit with 2 from this severity on: info, warning, error; never: exit with 0 whatever "+
+			"the answer is")
 	})
 	CompleteChoice(cmd, "fail-on", levels)
 }

@@ -51,7 +51,8 @@ func (a *app) addWriteFlags(cmd *cobra.Command, f *fixFlags) {
 func addUntilFlag(cmd *cobra.Command, f *fixFlags) {
 	goals := []string{string(after.Stable), untilPlan}
 	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
-		s.Var(cmdutil.NewChoice(&f.until, goals), "until", "end with 0 when this holds: stable: every sign of success of the whole cluster; plan: what the plan is for is gone, or in progress as expected")
+		s.Var(cmdutil.NewChoice(&f.until, goals), "until", "end with 0 when this holds: stable: every sign of success of the whole cluster; plan: "+
+			"what the plan is for is gone, or in progress as expected")
 	})
 	cmdutil.CompleteChoice(cmd, "until", goals)
 }
@@ -86,7 +87,8 @@ that leaves out a guard, or that describes other steps than it contains, is refu
 		},
 	}
 	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
-		s.StringVar(&f.digest, "digest", "", "apply only the file with this `sha256:...`, the digest that plan printed and that was reviewed; needed where the plan was made on another machine or was edited")
+		s.StringVar(&f.digest, "digest", "", "apply only the file with this `sha256:...`, the digest that plan printed and that was reviewed; needed "+
+			"where the plan was made on another machine or was edited")
 	})
 	addUntilFlag(cmd, &f)
 	a.addWriteFlags(cmd, &f)

@@ -65,8 +65,10 @@ func (a *app) addFixFlags(cmd *cobra.Command, f *fixFlags) {
 		s.StringArrayVar(&a.source.Catalogs, "catalog", nil, "add the faults of this `DIR` to the built-in ones; repeatable")
 		s.StringArrayVar(&a.source.Consoles, "console", nil, "`HOST=FILE`: text from the screen of a host; repeatable")
 		s.BoolVar(&a.source.Probe, "probe", false, "also ask the machine config servers on port 22623, without credentials")
-		s.StringVar(&a.source.Hosted, "hosted", "", "repair this hosted cluster, `NS/NAME` of its HostedCluster, in its management cluster, which is that of the kubeconfig")
-		s.StringVar(&a.source.HostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of the Secret that HostedCluster.status names")
+		s.StringVar(&a.source.Hosted, "hosted", "", "repair this hosted cluster, `NS/NAME` of its HostedCluster, in its management cluster, which is "+
+			"that of the kubeconfig")
+		s.StringVar(&a.source.HostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of the Secret that "+
+			"HostedCluster.status names")
 		s.StringSliceVar(&a.source.ReadSecrets, "read-secrets", nil, "also read Secrets of this `NAMESPACE` to find the cause; repeatable")
 	})
 	a.AddConnectFlags(cmd, &a.source)

@@ -38,7 +38,8 @@ mode 0600 next to the journals, never in the plan.`,
 	}
 	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.root, "root", "", "the cause to repair, as `FAULT` or FAULT@SUBJECT; needed when there are several")
-		s.StringVar(&f.to, "to", "", "save the plan as this `FILE`, as JSON where it ends with .json; default ID.yaml in this directory. With --all-safe the directory of the plans")
+		s.StringVar(&f.to, "to", "", "save the plan as this `FILE`, as JSON where it ends with .json; default ID.yaml in this directory. With "+
+			"--all-safe the directory of the plans")
 		s.StringArrayVar(&f.expect, "expect", nil, "`NAME=IP,...`: this host is expected to join, with these addresses; repeatable")
 		s.StringArrayVar(&f.held, "held", nil, "`HOST=FILE`: a copy of the host's "+repair.HeldPath+"; repeatable")
 		s.StringVar(&f.heldFrom, "held-from", "", "take such copies from this unpacked must-gather `DIR`")
@@ -46,16 +47,20 @@ mode 0600 next to the journals, never in the plan.`,
 			f.values[v.Remedy] = s.String(v.Name, "", v.Usage)
 		}
 		s.StringVar(&f.bmcUser, "bmc-user", "", "`USER` of the BMC, where the cause is missing or refused credentials")
-		s.StringVar(&f.bmcPasswordFile, "bmc-password-file", "", "its password is in this `FILE`; - is standard input. It is never shown, and kept with mode 0600 next to the journals")
+		s.StringVar(&f.bmcPasswordFile, "bmc-password-file", "", "its password is in this `FILE`; - is standard input. It is never shown, and kept "+
+			"with mode 0600 next to the journals")
 		s.StringVar(&f.mcsSecret, "mcs-secret", "", "`FILE` with a kept copy of the Secret machine-config-server-tls, to be restored where hosts accept it")
-		s.BoolVar(&f.newCA, "new-mcs-authority", false, "make a new authority of the machine config server where the cluster has none; every saved pointer config breaks")
+		s.BoolVar(&f.newCA, "new-mcs-authority", false, "make a new authority of the machine config server where the cluster has none; every saved "+
+			"pointer config breaks")
 		s.StringVar(&f.member, "remove-member", "", "remove the member of etcd of this `HOST`, which does not answer and whose host stays away for good")
 		s.StringVar(&f.etcdBackup, "etcd-backup", "", "the backup made for that: a snapshot `FILE` on this machine, not older than two hours")
-		s.BoolVar(&f.allSafe, "all-safe", false, "make a plan for every cause whose steps have no risk or are reversible; the others are listed with the reason")
+		s.BoolVar(&f.allSafe, "all-safe", false, "make a plan for every cause whose steps have no risk or are reversible; the others are listed "+
+			"with the reason")
 		s.BoolVar(&f.align, "align", false, "prefer to name the new render on the nodes, where it applies the same as what they hold")
 	})
 	cmdutil.Grouped(cmd, cmdutil.GroupRead, func(s *pflag.FlagSet) {
-		s.StringArrayVar(&a.source.From, "from", nil, "read the archive at this `PATH` and no cluster: the plan shows what would be done and is never applied; repeatable")
+		s.StringArrayVar(&a.source.From, "from", nil, "read the archive at this `PATH` and no cluster: the plan shows what would be done and is never "+
+			"applied; repeatable")
 		s.StringVar(&a.source.Now, "now", "", "take this `TIME` (RFC 3339) for the present of the archive")
 	})
 	cmd.MarkFlagsMutuallyExclusive("all-safe", "root")
@@ -174,7 +179,8 @@ func chooseRoot(d *diagnosis.Diagnosis, want string) (diagnosis.Case, error) {
 	}
 	switch {
 	case len(d.Roots) == 0 && d.Verdict.Class == diagnosis.Settling:
-		return diagnosis.Case{}, fmt.Errorf("nothing to repair yet: %s; ask again after %s, when the first of it counts as a fault", d.Verdict.Reason, d.Verdict.Until.UTC().Format(time.RFC3339))
+		return diagnosis.Case{}, fmt.Errorf("nothing to repair yet: %s; ask again after %s, when the first of it "+
+			"counts as a fault", d.Verdict.Reason, d.Verdict.Until.UTC().Format(time.RFC3339))
 	case len(d.Roots) == 0:
 		return diagnosis.Case{}, fmt.Errorf("nothing to repair: the diagnosis names no cause (%s: %s)", d.Verdict.Class, d.Verdict.Reason)
 	case len(found) == 1:

@@ -78,7 +78,8 @@ func (a *app) fixScript(ctx context.Context, f scriptFlags, node string) (err er
 			step("look", onHost+"check"),
 			step("do it", onHost+"apply"),
 			step("undo it", onHost+"undo"),
-			{Name: "or, where", Text: "/etc/kubernetes/kubeconfig is unusable: with umask 077 write a new one (oc config new-kubelet-bootstrap-kubeconfig), copy it there with mode 0600, and name its file after apply"},
+			{Name: "or, where", Text: "/etc/kubernetes/kubeconfig is unusable: with umask 077 write a new one (oc config " +
+				"new-kubelet-bootstrap-kubeconfig), copy it there with mode 0600, and name its file after apply"},
 		}},
 		{Heading: "In the cluster, after apply", Entries: []answer.Entry{
 			step("requests", cmdutil.JoinWords([]string{a.Name, "csr list --node", shellcommand.Quote(node)})),

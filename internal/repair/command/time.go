@@ -76,7 +76,8 @@ func (a *app) fixTime(ctx context.Context, f timeFlags, pool string) (err error)
 			step("see it", "oc debug node/NODE -- chroot /host chronyc -n sources"),
 			step("undo it", "oc delete machineconfig "+name),
 			{Name: "undo", Text: "drains and reboots the nodes once more"},
-			{Name: "first boot", Text: "this file reaches a new host with its config, after the certificate was verified: a hardware clock that is wrong has to be set in the firmware (UTC)"},
+			{Name: "first boot", Text: "this file reaches a new host with its config, after the certificate was verified: a hardware clock that is " +
+				"wrong has to be set in the firmware (UTC)"},
 		}},
 	})
 }

@@ -110,7 +110,8 @@ func (a *app) confirmCluster(typed, name string, n int) error {
 	case typed != "":
 		return fmt.Errorf("--cluster %q is not this cluster's name: nothing was changed", typed)
 	case !asks:
-		return fmt.Errorf("nothing was changed: to approve the %d, repeat with --cluster and the name of the cluster (Infrastructure, status.infrastructureName)", n)
+		return fmt.Errorf("nothing was changed: to approve the %d, repeat with --cluster and the name of the cluster (Infrastructure, "+
+			"status.infrastructureName)", n)
 	}
 	fmt.Fprintf(a.IO.Err, "Type the name of the cluster, %s, to approve %d requests: ", a.Style().Clean(name), n)
 	line, err := bufio.NewReader(a.IO.In).ReadString('\n')

@@ -75,7 +75,8 @@ func (l listing) of(j *judged) []csrs.Request {
 
 func (a *app) printRequests(j *judged, list []csrs.Request) error {
 	if n := len(j.snapshot.Requests); len(list) == 0 && j.snapshot.Partly() {
-		_, err := fmt.Fprintf(a.IO.Out, "None of the requests that are here is pending, or is what was asked for: there are %d, and --all lists them. Whether there are others is not known: `oc get csr -o yaml` has the whole list.\n", n)
+		_, err := fmt.Fprintf(a.IO.Out, "None of the requests that are here is pending, or is what was asked for: there are %d, and --all lists them. "+
+			"Whether there are others is not known: `oc get csr -o yaml` has the whole list.\n", n)
 		return err
 	}
 	if len(list) == 0 {
@@ -160,7 +161,8 @@ func (a *app) printRequestNames(list []csrs.Request) error {
 		}
 	}
 	if odd > 0 {
-		fmt.Fprintf(a.IO.Err, "%s: note: %d left out, as the name has characters that a shell could read in another way; `%s csr list` shows them\n", a.Name, odd, a.Name)
+		fmt.Fprintf(a.IO.Err, "%s: note: %d left out, as the name has characters that a shell could read in another way; `%s csr list` "+
+			"shows them\n", a.Name, odd, a.Name)
 	}
 	return nil
 }

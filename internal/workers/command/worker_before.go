@@ -48,12 +48,14 @@ func addressCheck(ctx context.Context, h hub, cluster map[string]any) workerChec
 	}
 	nodes, err := h.api.List(ctx, kube.Ref{Version: "v1", Resource: "nodes"})
 	if err != nil {
-		return workerCheck{fault.Unknown, false, "whether the ignition endpoint " + address + " is the address of one node of the management cluster: " + err.Error()}
+		return workerCheck{fault.Unknown, false, "whether the ignition endpoint " + address + " is the address of one node of the " +
+			"management cluster: " + err.Error()}
 	}
 	for _, n := range nodes {
 		addresses, _ := evidence.Field(n, "status", "addresses").([]any)
 		if slices.ContainsFunc(addresses, func(x any) bool { m, _ := x.(map[string]any); return m["address"] == address }) {
-			return workerCheck{fault.Present, false, fmt.Sprintf("the ignition endpoint %s is the address of node %s of the management cluster: without that node no worker can be made, and its certificate holds for no other address",
+			return workerCheck{fault.Present, false, fmt.Sprintf("the ignition endpoint %s is the address of node %s of the management cluster: "+
+				"without that node no worker can be made, and its certificate holds for no other address",
 				address, evidence.String(n, "metadata", "name"))}
 		}
 	}
@@ -88,7 +90,8 @@ func serverCheck(ctx context.Context, h hub, now time.Time, p workers.Plan) work
 	case started.IsZero():
 		return workerCheck{fault.Unknown, false, "since when the ignition server runs: none of its pods shows it"}
 	case age < serverWarm:
-		return workerCheck{fault.Present, false, fmt.Sprintf("the ignition server runs for %s and may still build the payloads: machines get HTTP 511 until it has, and then continue by themselves", age.Round(time.Second))}
+		return workerCheck{fault.Present, false, fmt.Sprintf("the ignition server runs for %s and may still build the payloads: machines get HTTP 511 "+
+			"until it has, and then continue by themselves", age.Round(time.Second))}
 	default:
 		return workerCheck{fault.Absent, false, fmt.Sprintf("the ignition server runs for %s: it has built what it serves", age.Round(time.Minute))}
 	}
@@ -119,7 +122,8 @@ func ingressCheck(ctx context.Context, api *kube.Client, more int) workerCheck {
 	case len(ready)+more >= 2:
 		return workerCheck{fault.Absent, false, fmt.Sprintf("ingress gets the 2 workers that it wants: %d Ready, %d more", len(ready), more)}
 	}
-	return workerCheck{fault.Present, false, "infrastructureAvailabilityPolicy is HighlyAvailable: the default router wants 2 workers, and there will be 1; ClusterOperator ingress is degraded until there is another one"}
+	return workerCheck{fault.Present, false, "infrastructureAvailabilityPolicy is HighlyAvailable: the default router wants 2 workers, and there will " +
+		"be 1; ClusterOperator ingress is degraded until there is another one"}
 }
 
 // workerRight is something that a run does in the hosted cluster.

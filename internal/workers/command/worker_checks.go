@@ -128,7 +128,8 @@ func faultChecks(d *diagnosis.Diagnosis, hostedFaults map[string]bool, pool stri
 			}
 		case fault.Absent:
 			if !f.Until.IsZero() { // it holds, and is normal for a while
-				list = append(list, workerCheck{fault.Present, false, fmt.Sprintf("%s (%s): in progress, normal until %s; a worker may have to wait for it", f.Title, f.Fault, f.Until.UTC().Format(time.RFC3339))})
+				list = append(list, workerCheck{fault.Present, false, fmt.Sprintf("%s (%s): in progress, normal until %s; a worker may have to "+
+					"wait for it", f.Title, f.Fault, f.Until.UTC().Format(time.RFC3339))})
 				continue
 			}
 			absent++

@@ -73,7 +73,8 @@ func (a *app) findWorker(f workerFlags, name string) (workers.Run, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return workers.Run{}, fmt.Errorf("no run of this machine made a worker %s that has joined; `%s worker list` names them, others are drained with oc adm drain", name, a.Name)
+		return workers.Run{}, fmt.Errorf("no run of this machine made a worker %s that has joined; `%s worker list` names them, others are drained "+
+			"with oc adm drain", name, a.Name)
 	}
 	return workers.Run{}, fmt.Errorf("workers of %d hosted clusters are called %s: name one with --hosted", len(found), name)
 }
@@ -91,14 +92,16 @@ func (a *app) workerDelete(ctx context.Context, f workerFlags, name string) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	if err := a.typedYes(f, fmt.Sprintf("drain and delete worker %s of hosted cluster %s (provider %s)", name, found.Plan.Hosted, found.Plan.Provider)); err != nil {
+	if err := a.typedYes(f, fmt.Sprintf("drain and delete worker %s of hosted cluster %s "+
+		"(provider %s)", name, found.Plan.Hosted, found.Plan.Provider)); err != nil {
 		return err
 	}
 	if err := w.runner.Remove(ctx, guestCluster{w.api}, name, f.drain); err != nil {
 		return err
 	}
 	if found.Plan.Provider == workers.ManualName {
-		_, err = fmt.Fprintf(a.IO.Out, "Next: switch off the machine of %s. Its kubelet has a certificate and registers the Node again when it is restarted.\n", a.Style().Clean(name))
+		_, err = fmt.Fprintf(a.IO.Out, "Next: switch off the machine of %s. Its kubelet has a certificate and registers the Node again when it is "+
+			"restarted.\n", a.Style().Clean(name))
 	}
 	return err
 }

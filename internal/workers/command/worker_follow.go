@@ -313,7 +313,8 @@ func (a *app) printWhyNot(w *workerRun, f *workerFollow) {
 	clean := a.Style().Clean
 	defer func() {
 		if names := strangers(f.last); len(names) > 0 {
-			fmt.Fprintf(a.IO.Out, "\nRequests of names that nothing expects wait in the hosted cluster: %s. If one is a machine of this run, its hostname differs from the planned name.\n", clean(suggest.Few(names)))
+			fmt.Fprintf(a.IO.Out, "\nRequests of names that nothing expects wait in the hosted cluster: %s. If one is a machine of this run, its "+
+				"hostname differs from the planned name.\n", clean(suggest.Few(names)))
 		}
 	}()
 	for _, s := range w.runner.Journal.Statuses() {
@@ -349,7 +350,8 @@ func (a *app) printWhyNot(w *workerRun, f *workerFollow) {
 			fmt.Fprintf(a.IO.Out, "  its console was not read: %s\n", clean(why))
 		}
 		if len(causes) == 0 {
-			fmt.Fprintf(a.IO.Out, "  cause unknown: %s diagnose --hosted %s host/%s --console %s=FILE\n", a.Name, shellcommand.Quote(w.runner.Journal.Plan.Hosted), clean(name), clean(name))
+			fmt.Fprintf(a.IO.Out, "  cause unknown: %s diagnose --hosted %s host/%s "+
+				"--console %s=FILE\n", a.Name, shellcommand.Quote(w.runner.Journal.Plan.Hosted), clean(name), clean(name))
 		}
 	}
 }

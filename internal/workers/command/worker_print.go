@@ -24,7 +24,8 @@ func (a *app) printWorkerPlan(p workers.Plan, checks []workerCheck) error {
 	for _, w := range p.Workers {
 		plan.Entries = append(plan.Entries, answer.Entry{Name: "makes", Text: describeWorker(p, w)})
 	}
-	plan.Entries = append(plan.Entries, answer.Entry{Name: "approves", Text: fmt.Sprintf("first certificates of these hosts, of each for %s from when its machine is made", p.Until.Sub(p.Made)) +
+	plan.Entries = append(plan.Entries, answer.Entry{Name: "approves", Text: fmt.Sprintf("first certificates of these hosts, of each for %s from when "+
+		"its machine is made", p.Until.Sub(p.Made)) +
 		", and serving certificates of their names and addresses, in the hosted cluster"})
 	switch {
 	case p.Image != (provider.Image{}):
@@ -101,9 +102,11 @@ func (a *app) printWorkers(runs []workers.Run, now clusterNow) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(now.pools)) {
 		p := now.pools[name]
-		fmt.Fprintf(a.IO.Out, "\nNodePool %s: status.version is %s as soon as the spec is, whatever release these Nodes have.\n", clean(name), clean(cmp.Or(p.version, "not set")))
+		fmt.Fprintf(a.IO.Out, "\nNodePool %s: status.version is %s as soon as the spec is, whatever release these "+
+			"Nodes have.\n", clean(name), clean(cmp.Or(p.version, "not set")))
 		if len(p.never) > 0 {
-			fmt.Fprintf(a.IO.Out, "Its conditions %s are False because HyperShift makes no Machines on platform None; that is no fault.\n", strings.Join(p.never, " and "))
+			fmt.Fprintf(a.IO.Out, "Its conditions %s are False because HyperShift makes no Machines on platform None; that is "+
+				"no fault.\n", strings.Join(p.never, " and "))
 		}
 	}
 	return nil

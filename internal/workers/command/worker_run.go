@@ -179,7 +179,8 @@ func (a *app) openWorkerRun(ctx context.Context, f workerFlags, run string) (*ap
 			return nil, err
 		}
 		if now.HostedUID != journal.Plan.HostedUID {
-			return nil, fmt.Errorf("HostedCluster %s was re-created since run %s started (uid %s, was %s): name the management cluster of the run with --kubeconfig or --context", now.Hosted, run, now.HostedUID, journal.Plan.HostedUID)
+			return nil, fmt.Errorf("HostedCluster %s was re-created since run %s started (uid %s, was %s): name the management cluster of the run "+
+				"with --kubeconfig or --context", now.Hosted, run, now.HostedUID, journal.Plan.HostedUID)
 		}
 		return a.newWorkerRun(ctx, f, h, journal)
 	}()
@@ -379,7 +380,8 @@ func (a *app) workerEnd(ctx context.Context, w *workerRun, f workerFlags, follow
 		}
 		made = errors.Join(made, err)
 	} else {
-		fmt.Fprintf(a.IO.Out, "\nThen: %s worker resume %s (with --recreate: re-created with fresh user-data)\n  or: %s worker rollback %s\n", a.Name, plan.Run, a.Name, plan.Run)
+		fmt.Fprintf(a.IO.Out, "\nThen: %s worker resume %s (with --recreate: re-created with fresh user-data)\n  or: %s worker "+
+			"rollback %s\n", a.Name, plan.Run, a.Name, plan.Run)
 	}
 	if onlyLate {
 		return errors.Join(&cmdutil.ExitError{Code: cmdutil.ExitUndecided, Err: joined}, made)
