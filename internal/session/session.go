@@ -1,3 +1,11 @@
+// Package session opens what a command names and diagnoses it: options in, a run and a diagnosis
+// out. The command line, the wings and the tests read clusters through it.
+//
+// Invariants:
+//   - It knows no flag and prints nothing; warnings and progress go through Env.
+//   - Options are a value. A session that opens works on its own copy.
+//   - A mistake in the options is a *UsageError, before anything is asked where that is possible.
+//   - It imports no wing: what a wing knows, such as the remedies, is in Env.
 package session
 
 import (

@@ -23,7 +23,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 )
 
-// fixCluster is an API server in memory: the healthy base of the fixtures, with the
+// Cluster is an API server in memory: the healthy base of the fixtures, with the
 // changes of a script. It takes the writes of a repair, dry runs too.
 type Cluster struct {
 	Mu      sync.Mutex
@@ -37,7 +37,7 @@ type Cluster struct {
 	After   map[string][]Change                     // "write" or "finished" -> what happens then
 }
 
-// change is what happens in the cluster by somebody else's hand.
+// Change is what happens in the cluster by somebody else's hand.
 type Change struct {
 	At    string         `json:"at"`    // resource/name, resource/namespace/name
 	As    string         `json:"as"`    // first make a copy of this name; the patch is for it
@@ -46,7 +46,7 @@ type Change struct {
 	Down  bool           `json:"down"`  // nothing answers
 }
 
-// fixNow is the present of the base.
+// Now is the present of the base.
 var Now = time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC)
 
 func NewCluster() (*Cluster, error) {

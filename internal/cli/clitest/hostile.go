@@ -1,3 +1,5 @@
+// Package clitest has what tests of commands share: an API server in memory, a kubeconfig that
+// leads to it, and text that a hostile source would send.
 package clitest
 
 import (
@@ -6,13 +8,14 @@ import (
 	"testing"
 )
 
+// Object is an object of the API as JSON has it.
 type Object = map[string]any
 
-// hostile is text that moves the cursor, sets the window's title, begins a line of
+// Hostile is text that moves the cursor, sets the window's title, begins a line of
 // its own and turns the reading direction.
 const Hostile = "control0\n\x1b[2K\x1b[1Acsr-real\t1m\tclient\tcontrol0\tpending\tyes\tok\u202e\x1b]0;pwn\x07\u009b31m"
 
-// harmless fails where output could do more than be read, or holds a forged line.
+// Harmless fails where output could do more than be read, or holds a forged line.
 func Harmless(t *testing.T, what, text string) {
 	t.Helper()
 	for _, r := range text {
