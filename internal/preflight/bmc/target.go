@@ -149,7 +149,7 @@ func placeOf(objects []evidence.Object, kind, file string) func(path string) (st
 		}
 		at, _ := o.Content["at"].(map[string]any)
 		return func(path string) (string, int, int) {
-			line, column, _ := evidence.LineColumn(at[path])
+			line, column, _ := plan.LineColumn(at[path])
 			return file, line, column
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/preflight/check"
+	"github.com/rollcall-project/rollcall/internal/preflight/plan"
 )
 
 // All lists the checks of this package.
@@ -108,7 +109,7 @@ func missing(detail, file string) *evidence.Unavailable {
 // document is one file.
 type document struct {
 	object evidence.Object
-	at     map[string]any // path -> evidence.Place
+	at     map[string]any // path -> plan.Place
 	// from is set where the document is not a file, but made of the objects of
 	// cluster-manifests: path -> {file, field}.
 	from map[string]any
@@ -220,7 +221,7 @@ func (d *document) locator(path string) evidence.Locator {
 		loc, least = d.origin(path)
 	}
 	for p := path; len(p) >= len(least); { // what is not written stands where its parent does
-		if line, column, ok := evidence.LineColumn(d.at[p]); ok {
+		if line, column, ok := plan.LineColumn(d.at[p]); ok {
 			loc.Line, loc.Column = line, column
 			return loc
 		}

@@ -20,7 +20,7 @@ const (
 // tree turns the nodes of a YAML document into values and keeps where each stands.
 type tree struct {
 	file  string
-	at    map[string]any // path of a value -> evidence.Place
+	at    map[string]any // path of a value -> Place
 	twice []any          // keys that a mapping has more than once: {path, at, first}
 	notes map[string]any // what is said of secrets, see secrets.go
 	wrong error
@@ -121,7 +121,7 @@ func (t *tree) mapping(n *yaml.Node, path string, depth int) any {
 	return m
 }
 
-func position(n *yaml.Node) int64 { return evidence.Place(n.Line, n.Column) }
+func position(n *yaml.Node) int64 { return Place(n.Line, n.Column) }
 
 // booleans are the words that the installer's decoder, which is one of YAML 1.1, takes for true
 // or false besides these two (sigs.k8s.io/yaml: goyaml.v2/resolve.go).

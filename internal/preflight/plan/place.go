@@ -1,4 +1,4 @@
-package evidence
+package plan
 
 // columns is more than a line of a plan has.
 const columns = 1 << 24
