@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout/loose"
 	"github.com/rollcall-project/rollcall/internal/source/archive/member"
 	"github.com/rollcall-project/rollcall/internal/source/archive/objectfile"
+	"github.com/rollcall-project/rollcall/internal/source/infile"
 )
 
 // timeBearing are the resources whose objects are scanned for the newest time:
@@ -65,7 +66,7 @@ func (s *Source) Describe(ctx context.Context) (evidence.Description, error) {
 			d.Notes = append(slices.Clone(s.notes), s.clockNote())
 		}
 		if d.AtLeast = s.kind == loose.Kind && len(s.stamps) == 0 && !d.Now.IsZero(); d.AtLeast {
-			d.Notes = append(slices.Clone(d.Notes), evidence.ReadLater(s.base, d.Now, s.written))
+			d.Notes = append(slices.Clone(d.Notes), infile.ReadLater(s.base, d.Now, s.written))
 		}
 	}
 	return d, nil

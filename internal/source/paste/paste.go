@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/infile"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
@@ -95,7 +96,7 @@ func (s *Source) Mixed() bool { return s.mixed }
 func (s *Source) Describe(context.Context) (evidence.Description, error) {
 	d := evidence.Description{Kind: kind, Name: s.name, Now: s.now, AtLeast: s.atLeast, ByClock: s.byClock, Notes: s.bad}
 	if d.AtLeast {
-		d.Notes = append(slices.Clone(d.Notes), evidence.ReadLater(s.name, s.now, s.written))
+		d.Notes = append(slices.Clone(d.Notes), infile.ReadLater(s.name, s.now, s.written))
 	}
 	return d, nil
 }
