@@ -19,7 +19,7 @@ func (a *app) hostedRights(ctx context.Context, management *live.Source, own, th
 	var needs []evidence.Need
 	for _, n := range there {
 		namespace := cmp.Or(n.Namespace, n.Text.Namespace)
-		in, ok := ref.Real(namespace)
+		in, ok := hosted.Namespace(ref, namespace)
 		if !ok && namespace != "" {
 			continue // this platform has no such objects
 		}

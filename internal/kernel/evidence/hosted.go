@@ -32,17 +32,3 @@ type Hosted struct {
 
 // String returns "namespace/name".
 func (h Hosted) String() string { return h.Namespace + "/" + h.Name }
-
-// Real returns the namespace that a need's namespace stands for; "" and false where
-// the hosted cluster has no such namespace.
-func (h Hosted) Real(namespace string) (string, bool) {
-	switch namespace {
-	case HostedNamespace:
-		namespace = h.Namespace
-	case ControlPlaneNamespace:
-		namespace = h.ControlPlane
-	case AgentsNamespace:
-		namespace = h.Agents
-	}
-	return namespace, namespace != ""
-}

@@ -82,7 +82,7 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 		}
 		return s.Cluster.List(ctx, r, namespace)
 	}
-	in, ok := s.Ref.Real(namespace)
+	in, ok := Namespace(s.Ref, namespace)
 	if !ok && namespace != "" {
 		return nil, nil // this platform has no such objects
 	}
@@ -108,7 +108,7 @@ func (s *Source) Texts(ctx context.Context, q evidence.TextQuery) ([]evidence.Te
 		}
 		return s.consoles(ctx, q, texts, err)
 	}
-	in, ok := s.Ref.Real(q.Namespace)
+	in, ok := Namespace(s.Ref, q.Namespace)
 	if !ok && q.Namespace != "" {
 		return nil, &evidence.Unavailable{Need: need, Why: evidence.NotCollected, Detail: "this platform has no such namespace"}
 	}
@@ -191,4 +191,18 @@ func (s *Source) probe(ctx context.Context, need evidence.Need) ([]evidence.Obje
 			},
 		},
 	}}, nil
+}
+
+// Namespace returns the namespace of a hosted cluster that a need's namespace stands for; "" and false where
+// the hosted cluster has no such namespace.
+func Namespace(h evidence.Hosted, namespace string) (string, bool) {
+	switch namespace {
+	case evidence.HostedNamespace:
+		namespace = h.Namespace
+	case evidence.ControlPlaneNamespace:
+		namespace = h.ControlPlane
+	case evidence.AgentsNamespace:
+		namespace = h.Agents
+	}
+	return namespace, namespace != ""
 }
