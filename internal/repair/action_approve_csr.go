@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -163,7 +164,7 @@ func (d *draft) joinOne(ctx context.Context, h diagnosis.HostState, e csr.Expect
 	args := Args{Host: h.Name, Role: h.Role, IPs: e.IPs}
 	if i := slices.IndexFunc(d.plan.Steps, func(s Step) bool { return s.Action == AdoptSpecConfig }); i >= 0 {
 		args.After = d.plan.Steps[i].ID
-	} else if at, ok := h.Fetched(); ok {
+	} else if at, ok := Fetched(h); ok {
 		args.NotBefore, args.Boot = at, "it fetched its config at "+at.UTC().Format("2006-01-02T15:04:05Z")
 	} else {
 		d.leaveOut("the requests of %s are not in this plan: it is not known when it booted; approve them by their names with `rollcall csr approve "+
@@ -326,4 +327,15 @@ func approvalAct(e env, s Step, content Object, d csr.Decision) (*act, string, e
 			return e.api.Patch(ctx, ref, "approval", patch, dryRun)
 		},
 	}, "", nil
+}
+
+// Fetched is when a host got its Ignition config: its kernel booted before that, and
+// its own requests are younger. It is not ok where that was not seen.
+func Fetched(h diagnosis.HostState) (at time.Time, ok bool) {
+	for _, s := range h.Stages {
+		if s.Stage == fault.IgnitionFetched && s.State == diagnosis.StagePassed && !s.At.IsZero() {
+			return s.At, true
+		}
+	}
+	return time.Time{}, false
 }

@@ -74,7 +74,7 @@ func (n *NeedPerson) Error() string {
 // Unwrap returns the cause.
 func (n *NeedPerson) Unwrap() error { return n.Cause }
 
-// Exit codes of a repair, as DESIGN's list has them.
+// Exit codes of a repair (docs/commands.md lists them all).
 const (
 	exitNotChecked = 3
 	exitRolledBack = 4

@@ -12,7 +12,7 @@ import (
 // Result of one check.
 type Result string
 
-// The results: DESIGN's four outcomes as they read for a rule that must hold.
+// The results: the four outcomes as they read for a rule that must hold.
 const (
 	Passed        Result = "passed"
 	Refused       Result = "refused"

@@ -19,8 +19,8 @@ type cause struct {
 	effects []fault.Key
 }
 
-// conclude chooses roots, deadlocks and what stays unexplained (DESIGN 6), and marks what
-// is accepted. It returns the causes that are still normal.
+// conclude chooses roots, deadlocks and what stays unexplained, and marks what is
+// accepted. It returns the causes that are still normal.
 func (e *Engine) conclude(ctx context.Context, w *facts.World, d *diagnosis.Diagnosis, accepter Accepter) ([]cause, error) {
 	g, err := e.graph(ctx, w, d.Findings, d.Hosts)
 	if err != nil {

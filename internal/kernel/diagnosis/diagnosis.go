@@ -114,7 +114,7 @@ func (i Installer) String() string {
 // VerdictClass is what may be said about the whole.
 type VerdictClass string
 
-// The verdicts of DESIGN 6.
+// The verdicts: of a cluster, the mildest first; of one that was not judged; of a plan.
 const (
 	Healthy            VerdictClass = "healthy"
 	Settling           VerdictClass = "settling"
@@ -259,17 +259,6 @@ func (h HostState) Done() bool { return h.State == StagePassed || h.State == Sta
 // Ready reports whether the Node of the host is Ready, whatever is open behind that.
 func (h HostState) Ready() bool {
 	return slices.ContainsFunc(h.Stages, func(s StageState) bool { return s.Stage == fault.Ready && s.State == StagePassed })
-}
-
-// Fetched is when the host got its Ignition config: its kernel booted before that, and
-// its own requests are younger. It is not ok where that was not seen.
-func (h HostState) Fetched() (at time.Time, ok bool) {
-	for _, s := range h.Stages {
-		if s.Stage == fault.IgnitionFetched && s.State == StagePassed && !s.At.IsZero() {
-			return s.At, true
-		}
-	}
-	return time.Time{}, false
 }
 
 // Moment is a point of the timeline.

@@ -35,8 +35,6 @@ type Case struct {
 }
 
 // Keys are the findings that the root is.
-//
-//go:noinline // it is called in many places, and the program is kept small
 func (r *Root) Keys() []fault.Key {
 	keys := make([]fault.Key, 0, len(r.Cases))
 	for i := range r.Cases {
@@ -46,8 +44,6 @@ func (r *Root) Keys() []fault.Key {
 }
 
 // Effects are the findings that any of the cases explains, each once.
-//
-//go:noinline // as Keys
 func (r *Root) Effects() []fault.Key {
 	if len(r.Cases) == 1 {
 		return r.Cases[0].Explains
@@ -66,14 +62,10 @@ func (r *Root) Effects() []fault.Key {
 }
 
 // Chain are Keys and Effects.
-//
-//go:noinline // as Keys
 func (r *Root) Chain() []fault.Key { return append(r.Keys(), r.Effects()...) }
 
 // LeastSure is the case that is known the least: how sure the root is as a whole. Of
 // equals it is the first.
-//
-//go:noinline // as Keys
 func (r *Root) LeastSure() *Case {
 	least := &r.Cases[0]
 	for _, c := range []Confidence{Likely, Possible} {

@@ -79,7 +79,7 @@ func (s Severity) Rank() int {
 	return 0
 }
 
-// Stage is a step of the join path (DESIGN: stages).
+// Stage is a step of the join path.
 type Stage string
 
 // The join path in order. EtcdMember and StaticPods are for the control plane.

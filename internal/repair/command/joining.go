@@ -85,7 +85,7 @@ func asksFor(requests []csrs.Request, root diagnosis.Case, h diagnosis.HostState
 // time of the boot it cannot (internal/repair bootEvidence); a person who knows that time
 // gives it to csr approve.
 func plannable(requests []csrs.Request, root diagnosis.Case, h diagnosis.HostState) bool {
-	_, fetched := h.Fetched()
+	_, fetched := repair.Fetched(h)
 	return fetched && asksFor(requests, root, h)
 }
 
