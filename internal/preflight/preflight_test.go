@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/preflight/check"
+	"github.com/rollcall-project/rollcall/internal/session"
 )
 
 // TestChecks proves each check present on a plan with its mistake, with evidence that can be
@@ -122,7 +123,7 @@ func TestNeeds(t *testing.T) {
 // without facts about a cluster.
 func TestPages(t *testing.T) {
 	c := pages(t)
-	if err := c.CheckPreflight(IDs()); err != nil {
+	if err := session.CheckPages(c, IDs()).Err(); err != nil {
 		t.Error(err)
 	}
 	for _, id := range IDs() {
@@ -198,9 +199,9 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestCheckPreflight: a page without a check, and a check without a page, are named.
-func TestCheckPreflight(t *testing.T) {
-	err := pages(t).CheckPreflight(append(IDs()[1:], "plan-of-nothing"))
+// TestCheckPages: a page without a check, and a check without a page, are named.
+func TestCheckPages(t *testing.T) {
+	err := session.CheckPages(pages(t), append(IDs()[1:], "plan-of-nothing")).Err()
 	if err == nil || !strings.Contains(err.Error(), "preflight has no check of this id") || !strings.Contains(err.Error(), "plan-of-nothing of preflight has no page") {
 		t.Error(err)
 	}

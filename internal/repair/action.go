@@ -138,7 +138,7 @@ func remedies() []remedy {
 }
 
 // RemedyIDs lists the remedies that can be carried out here, for
-// fault.Catalog.CheckActions. What each is and costs is in the catalog.
+// session.CheckActions. What each is and costs is in the catalog.
 func RemedyIDs() []string {
 	var list []string
 	for _, r := range remedies() {

@@ -55,15 +55,41 @@ func (ses *Session) ReadCatalog(read func(...fs.FS) (*fault.Catalog, error), dir
 	if err != nil {
 		return nil, nil, fmt.Errorf("make the compiler of expressions: %w", err)
 	}
-	actions, other := fault.ProblemsOf(c.CheckActions(ses.Remedies()))
-	if other != nil {
-		return nil, nil, other
+	return c, slices.Concat(problems, compiler.Check(c), CheckActions(c, ses.Remedies()), CheckPages(c, ses.Checks())).Sorted(), nil
+}
+
+// CheckPages reports pages of checks that preflight does not have, and checks without a page.
+func CheckPages(c *fault.Catalog, known []string) fault.Problems {
+	var list fault.Problems
+	for _, f := range c.Faults {
+		if fault.Preflight(f) && !slices.Contains(known, f.ID) {
+			list = append(list, c.ProblemAt(f, fault.Where{"when"}, "is missing, and preflight has no check of this id",
+				"write the expression that is true when the fault is present"))
+		}
 	}
-	checks, other := fault.ProblemsOf(c.CheckPreflight(ses.Checks()))
-	if other != nil {
-		return nil, nil, other
+	for _, id := range known {
+		if f, ok := c.Fault(id); !ok || !fault.Preflight(f) {
+			list = append(list, &fault.Problem{File: "catalog", Message: fmt.Sprintf("the check %s of preflight has no page", id)})
+		}
 	}
-	return c, slices.Concat(problems, compiler.Check(c), actions, checks).Sorted(), nil
+	return list
+}
+
+// CheckActions reports remedies that `fix` is to carry out and cannot, and actions without a
+// remedy.
+func CheckActions(c *fault.Catalog, known []string) fault.Problems {
+	var list fault.Problems
+	for _, r := range c.Remedies() {
+		if r.Fix && !slices.Contains(known, r.ID) {
+			list = append(list, c.ProblemAt(r, fault.Where{"fix"}, "there is no action of this id", "leave fix out: only the program's own actions have it"))
+		}
+	}
+	for _, id := range known {
+		if r, ok := c.Remedy(id); !ok || !r.Fix {
+			list = append(list, &fault.Problem{File: "catalog", Message: fmt.Sprintf("the action %s has no remedy with fix: true", id)})
+		}
+	}
+	return list
 }
 
 // CatalogDirs returns the directories of $ROLLCALL_CATALOG, of --catalog, and those that a
