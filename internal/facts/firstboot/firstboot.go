@@ -23,12 +23,13 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/source/archive/journal"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
-// journal selects the journals of the unit that brings the OS to its image
+// ownJournal selects the journals of the unit that brings the OS to its image
 // (openshift/machine-config-operator:templates/common/_base/units/machine-config-daemon-firstboot.service.yaml).
-var journal = evidence.TextQuery{Kind: evidence.Journal, Unit: "machine-config-daemon-firstboot"}
+var ownJournal = evidence.TextQuery{Kind: evidence.Journal, Unit: "machine-config-daemon-firstboot"}
 
 // pullJournal selects those of the unit before it, which pulls the daemon's image.
 var pullJournal = evidence.TextQuery{Kind: evidence.Journal, Unit: "machine-config-daemon-pull"}
@@ -54,7 +55,7 @@ type FirstBoot struct {
 func Facts() []facts.Fact { return []facts.Fact{fact} }
 
 var fact = facts.Define("host-firstboot", fault.Host, "how far the host came between Ignition and its kubelet",
-	append(inventory.Needs(), evidence.Texts(journal), evidence.Texts(pullJournal), evidence.Objects(evidence.HostConfigs, "")), Read)
+	append(inventory.Needs(), evidence.Texts(ownJournal), evidence.Texts(pullJournal), evidence.Objects(evidence.HostConfigs, "")), Read)
 
 // The lines that matter. Older systemd prints a unit's description, newer its
 // name as well.
@@ -110,7 +111,7 @@ func Read(ctx context.Context, w *facts.World, s fault.Subject) (FirstBoot, erro
 	case seen.any && nodeErr != nil && mayExist(nodeErr): // it may have joined since
 		return FirstBoot{}, nodeErr
 	case seen.any:
-		for _, q := range []evidence.TextQuery{pullJournal, journal, inventory.Consoles} { // the last line decides
+		for _, q := range []evidence.TextQuery{pullJournal, ownJournal, inventory.Consoles} { // the last line decides
 			if err := inventory.CutOff(ctx, w, q, s.Name); err != nil {
 				return FirstBoot{}, err
 			}
@@ -173,7 +174,7 @@ type texts struct {
 func linesOfHost(ctx context.Context, w *facts.World, name string) (texts, error) {
 	var t texts
 	var failed error
-	for _, q := range []evidence.TextQuery{pullJournal, journal, inventory.Consoles} { // in the order in which they run
+	for _, q := range []evidence.TextQuery{pullJournal, ownJournal, inventory.Consoles} { // in the order in which they run
 		lines, err := linesOf(ctx, w, q, name)
 		if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
 			return t, err
@@ -245,7 +246,7 @@ func linesOf(ctx context.Context, w *facts.World, q evidence.TextQuery, name str
 
 // hostInLine is the host of a journal's line.
 func hostInLine(text string) string {
-	host, _, ok := evidence.JournalHead([]byte(text[:min(len(text), longestHead)]))
+	host, _, ok := journal.Head([]byte(text[:min(len(text), longestHead)]))
 	if f := strings.Fields(text); !ok && len(f) > 4 {
 		return f[3]
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/source/archive/journal"
 )
 
 // Identity is the fact host-kubelet-log: what the kubelet says of the certificate
@@ -58,12 +59,12 @@ var logLines = []logLine{
 	{"kubelet-issued", func(i *Identity) *facts.Field[int] { return &i.Valid }, true},
 }
 
-var journal = evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"}
+var kubeletJournal = evidence.TextQuery{Kind: evidence.Journal, Unit: "kubelet"}
 
 // IdentityFact is the fact host-kubelet-log.
 func IdentityFact() facts.Fact {
 	return facts.Define("host-kubelet-log", fault.Host, "what the kubelet's journal and the console say of its certificate",
-		append(inventory.Needs(), evidence.Texts(journal)), readIdentity)
+		append(inventory.Needs(), evidence.Texts(kubeletJournal)), readIdentity)
 }
 
 func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identity, error) {
@@ -79,7 +80,7 @@ func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identit
 		return t.Kind == evidence.Journal && (t.Host == "" || called(h, t.Host)) || t.Kind == evidence.Console && t.Path == h.Console
 	}
 	w.Concerns(own)
-	_, missing := w.Matches(ctx, journal, "")
+	_, missing := w.Matches(ctx, kubeletJournal, "")
 	if _, ok := evidence.AsUnavailable(missing); missing != nil && (!ok || h.Console == "") {
 		return out, missing
 	}
@@ -89,11 +90,11 @@ func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identit
 	}
 	t.set(&out)
 	if !t.covered { // a console shows some of the kubelet's lines and proves the absence of none
-		out.markUnknown(&evidence.Unavailable{Need: evidence.Texts(journal), Why: evidence.NotCollected,
+		out.markUnknown(&evidence.Unavailable{Need: evidence.Texts(kubeletJournal), Why: evidence.NotCollected,
 			Detail: "no line of " + h.Name + " in any kubelet journal", Supply: evidence.Supply{Kind: evidence.SupplyNodeLogs, Host: h.Name, Unit: "kubelet"}})
 		return out, nil
 	}
-	return out, out.ends(w.Gap(ctx, journal, own))
+	return out, out.ends(w.Gap(ctx, kubeletJournal, own))
 }
 
 // started is the line that every journal of a kubelet has: systemd starts the
@@ -102,7 +103,7 @@ var started = logLine{id: "kubelet-started"}
 
 // Runs returns the line with which the host's journal shows that its kubelet was started.
 func Runs(ctx context.Context, w *facts.World, h inventory.Host) (evidence.Item, bool, error) {
-	lines, err := w.Matches(ctx, journal, started.id)
+	lines, err := w.Matches(ctx, kubeletJournal, started.id)
 	if _, ok := evidence.AsUnavailable(err); ok {
 		return evidence.Item{}, false, nil
 	}
@@ -232,7 +233,7 @@ func (t *logCounts) set(out *Identity) {
 func logLinesOf(ctx context.Context, w *facts.World, h inventory.Host, id string, journals bool) ([]evidence.Match, error) {
 	var all []evidence.Match
 	if journals {
-		lines, err := w.Matches(ctx, journal, id)
+		lines, err := w.Matches(ctx, kubeletJournal, id)
 		if err != nil {
 			return nil, err
 		}
@@ -265,7 +266,7 @@ func ofHost(m evidence.Match, h inventory.Host) bool {
 		return called(h, m.Text.Host)
 	}
 	head := m.Line.Text[:min(len(m.Line.Text), 300)]
-	if host, _, ok := evidence.JournalHead([]byte(head)); ok {
+	if host, _, ok := journal.Head([]byte(head)); ok {
 		return called(h, string(host))
 	}
 	fields := strings.Fields(head)

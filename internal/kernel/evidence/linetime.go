@@ -139,3 +139,5 @@ func digitsEnd(v string, i int) int {
 	}
 	return i
 }
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }

@@ -129,7 +129,7 @@ var (
 // ownTime is when a line with a time t in its text was written. A journal's line without a
 // year begins with its own time, and t gives it the year; zero where t is too far from it.
 func ownTime(head string, t time.Time) time.Time {
-	if _, _, ok := evidence.JournalHead([]byte(head)); !ok || strings.HasPrefix(head, "20") {
+	if _, _, ok := journal.Head([]byte(head)); !ok || strings.HasPrefix(head, "20") {
 		return t
 	}
 	own, ok := evidence.LineTime(head[:min(len(head), len(time.Stamp))], t)

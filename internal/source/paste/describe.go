@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/archive/journal"
 	"github.com/rollcall-project/rollcall/internal/source/archive/objectfile"
 )
 
@@ -102,7 +103,7 @@ func (sp *splitter) description() [][]byte {
 		if line[0] == ' ' {
 			continue
 		}
-		if _, _, journal := evidence.JournalHead(line); journal || describedName.Match(line) || sp.isCommand(sp.at) || heading.Match(line) {
+		if _, _, journal := journal.Head(line); journal || describedName.Match(line) || sp.isCommand(sp.at) || heading.Match(line) {
 			break
 		}
 		if isLabel(line) {

@@ -130,7 +130,7 @@ func podAndContainer(args string) (pod, container string) {
 // journal takes a line of journalctl.
 func (sp *splitter) journal() bool {
 	line := sp.lines[sp.at]
-	host, id, ok := evidence.JournalHead(line)
+	host, id, ok := journal.Head(line)
 	if !ok {
 		return false
 	}
@@ -204,7 +204,7 @@ func newest(text []byte, clock time.Time) time.Time {
 				last = t.UTC()
 			}
 		}
-		if _, _, ok := evidence.JournalHead(line); !ok && !dated.Match(line) {
+		if _, _, ok := journal.Head(line); !ok && !dated.Match(line) {
 			continue
 		}
 		if t, ok := evidence.LineTime(string(line), clock); ok && t.After(last) && !t.After(clock) {

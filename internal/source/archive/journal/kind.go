@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 	"regexp"
-
-	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 const exportStart = "__CURSOR="
@@ -33,7 +31,7 @@ func IsPrinted(head []byte) bool {
 			return true
 		}
 	}
-	_, _, ok := evidence.JournalHead(head)
+	_, _, ok := Head(head)
 	return ok
 }
 

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-
-	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // identifiers are the syslog identifiers of a unit's lines, where they are not the unit's
@@ -91,6 +89,6 @@ func (u *unitReader) Read(p []byte) (int, error) {
 // identifier returns the syslog identifier of a journal's line, "" where the line has none:
 // continued lines begin with spaces.
 func identifier(line []byte) string {
-	_, id, _ := evidence.JournalHead(line)
+	_, id, _ := Head(line)
 	return string(id)
 }

@@ -142,7 +142,7 @@ func (j *bootkubeJournal) message(stage string) string {
 
 func (j *bootkubeJournal) read(r io.Reader) error {
 	return journal.EachLine(r, func(line []byte) bool {
-		_, id, ok := evidence.JournalHead(line)
+		_, id, ok := journal.Head(line)
 		if ok && (string(id) == "bootkube.sh" || string(id) == "systemd") {
 			j.line(string(id), string(line))
 		}

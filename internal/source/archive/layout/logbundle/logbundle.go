@@ -186,7 +186,7 @@ func journalName(ctx context.Context, c *member.Container, e layout.Entry) (stri
 	defer func() { _ = r.Close() }()
 	name := ""
 	_ = journal.EachLine(r, func(line []byte) bool { // where it breaks off the text itself says so
-		if host, _, ok := evidence.JournalHead(line); ok && layout.OwnName(host) {
+		if host, _, ok := journal.Head(line); ok && layout.OwnName(host) {
 			name = string(host)
 		}
 		return true

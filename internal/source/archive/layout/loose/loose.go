@@ -158,7 +158,7 @@ func hosts(ctx context.Context, c *member.Container, e layout.Entry) ([]namedhos
 	var names []string
 	bootstrap := false
 	_ = journal.EachLine(member.WithContext(ctx, io.LimitReader(in, layout.MaxLines)), func(line []byte) bool { // where it breaks off the text itself says so
-		if host, id, ok := evidence.JournalHead(line); ok {
+		if host, id, ok := journal.Head(line); ok {
 			if bootstrap = slices.Contains(bootstrapPrograms, string(id)); bootstrap {
 				return false
 			}

@@ -1,13 +1,13 @@
-package evidence
+package journal
 
 import "bytes"
 
-// JournalHead reads the head of a line of journalctl: the host that it names and what
+// Head reads the head of a line of journalctl: the host that it names and what
 // wrote it. The forms are short ("Nov 12 10:11:12 host unit[1]: "), short-precise, and
 // short-iso with or without fractions ("2026-11-12T10:11:12.123456+0000 host unit[1]: ").
 // ok is false for any other line (systemd/systemd:src/shared/logs-show.c
 // output_short).
-func JournalHead(line []byte) (host, identifier []byte, ok bool) {
+func Head(line []byte) (host, identifier []byte, ok bool) {
 	n := journalStamp(line)
 	if n == 0 {
 		return nil, nil, false
@@ -37,7 +37,7 @@ func journalStamp(line []byte) int {
 		if n >= len(line) || line[n] != '+' && line[n] != '-' {
 			return 0
 		}
-		for n++; n < len(line) && (digit(line[n]) || line[n] == ':'); n++ {
+		for n++; n < len(line) && (isDigit(line[n]) || line[n] == ':'); n++ {
 		}
 	}
 	if n == 0 || n >= len(line) || line[n] != ' ' {
@@ -49,10 +49,10 @@ func journalStamp(line []byte) int {
 // fraction returns where the fraction of a second ends that may begin at n.
 func fraction(line []byte, n int) int {
 	if n < len(line) && (line[n] == '.' || line[n] == ',') {
-		for n++; n < len(line) && digit(line[n]); n++ {
+		for n++; n < len(line) && isDigit(line[n]); n++ {
 		}
 	}
 	return n
 }
 
-func digit(c byte) bool { return c >= '0' && c <= '9' }
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }

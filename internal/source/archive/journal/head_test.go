@@ -1,8 +1,8 @@
-package evidence
+package journal
 
 import "testing"
 
-func TestJournalHead(t *testing.T) {
+func TestHead(t *testing.T) {
 	for line, want := range map[string][2]string{
 		"Nov 12 03:04:05 w1.example.com kubenswrapper[123]: I1112 x":              {"w1.example.com", "kubenswrapper"},
 		"Nov  2 03:04:05.123456 w1 kernel: Linux version":                         {"w1", "kernel"},
@@ -16,18 +16,18 @@ func TestJournalHead(t *testing.T) {
 		"Nov 12 03:04:05":                                                         {}, "Nov 12 03:04:05 ": {}, "Nov 12 03:04:05 w1": {}, "": {},
 		"2026-11-12T03:04:05+0000": {}, "2026-11-12T03:04:05.": {}, "2026-11-12T03:04:05.123456+0000 w1 ": {},
 	} {
-		host, id, ok := JournalHead([]byte(line))
+		host, id, ok := Head([]byte(line))
 		if string(host) != want[0] || string(id) != want[1] || ok != (want[0] != "") {
-			t.Errorf("JournalHead(%q) = %q, %q, %v, want %q", line, host, id, ok, want)
+			t.Errorf("Head(%q) = %q, %q, %v, want %q", line, host, id, ok, want)
 		}
 	}
 }
 
-func FuzzJournalHead(f *testing.F) {
+func FuzzHead(f *testing.F) {
 	f.Add([]byte("2026-11-12T03:04:05.123456+0000 w1 kubenswrapper[1]: E1112"))
 	f.Add([]byte("Nov 12 03:04:05 w1.example.com kubenswrapper[123]: I1112 x"))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		if host, id, ok := JournalHead(line); ok && (len(host) == 0 || len(id) == 0) {
+		if host, id, ok := Head(line); ok && (len(host) == 0 || len(id) == 0) {
 			t.Errorf("%q: %q, %q", line, host, id)
 		}
 	})
