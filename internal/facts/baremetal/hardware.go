@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
+	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -146,7 +147,7 @@ func readRootDevice(ctx context.Context, w *facts.World, s fault.Subject) (rootD
 		facts.Prove(evidence.Item{Locator: inv.Loc, Excerpt: "the inspection found no disk"}, &f.Disks, &f.Fitting, &f.Known)
 	}
 	if len(f.Fitting.Value()) == 0 && hiddenDisk(hints, inv.Storage) {
-		f.Fitting.Miss(evidence.Replaced(hardwareNeed, "what the hints name"))
+		f.Fitting.Miss(obfuscation.Unavailable(hardwareNeed, "what the hints name"))
 	}
 	return f, nil
 }
@@ -164,12 +165,12 @@ func FittingDisks(hints *metal3.RootDeviceHints, disks []metal3.Storage) []strin
 
 // hiddenDisk reports whether a hint or what it is compared with was obfuscated.
 func hiddenDisk(hints *metal3.RootDeviceHints, disks []metal3.Storage) bool {
-	if slices.ContainsFunc(list(hints), func(h hint) bool { return evidence.Obfuscated(h.want) }) {
+	if slices.ContainsFunc(list(hints), func(h hint) bool { return obfuscation.Found(h.want) }) {
 		return true
 	}
 	return slices.ContainsFunc(disks, func(d metal3.Storage) bool {
 		return slices.ContainsFunc([]string{d.Name, d.HCTL, d.Model, d.Vendor, d.SerialNumber, d.WWN, d.WWNWithExtension, d.WWNVendorExtension},
-			evidence.Obfuscated)
+			obfuscation.Found)
 	})
 }
 

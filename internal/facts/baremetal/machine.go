@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
@@ -130,8 +131,8 @@ func (f *machine) hosts(own inventory.Host, list []inventory.Host) {
 		// baremetalhost:///NAMESPACE/NAME/UID, of the host that was provisioned
 		uid := id[strings.LastIndex(id, "/")+1:]
 		f.Replaced.Set(strings.HasPrefix(id, idPrefix) && strings.Count(id, "/") == 5 && api.UID != "" && uid != string(api.UID), item)
-		if evidence.Obfuscated(uid) || evidence.Obfuscated(string(api.UID)) || evidence.Obfuscated(id) {
-			f.Replaced.Miss(evidence.Replaced(evidence.Objects(evidence.BareMetalHosts, openshift.MachineAPINamespace), "the providerID or the uid"))
+		if obfuscation.Found(uid) || obfuscation.Found(string(api.UID)) || obfuscation.Found(id) {
+			f.Replaced.Miss(obfuscation.Unavailable(evidence.Objects(evidence.BareMetalHosts, openshift.MachineAPINamespace), "the providerID or the uid"))
 		}
 	}
 	whole := evidence.Listed(evidence.BareMetalHosts, openshift.MachineAPINamespace, fmt.Sprintf("%d hosts, %d of them can be taken", len(list), available))

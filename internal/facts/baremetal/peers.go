@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -61,15 +62,15 @@ func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, err
 	}))
 	f.SameBMC.Set(shares(&f.SameBMC, own, known.bmc[bmc], func(h inventory.Host) (string, string) { return "spec.bmc.address", h.BMH.API.Spec.BMC.Address }))
 	hidden := func(what string) error {
-		return evidence.Replaced(evidence.Objects(evidence.BareMetalHosts, openshift.MachineAPINamespace), what)
+		return obfuscation.Unavailable(evidence.Objects(evidence.BareMetalHosts, openshift.MachineAPINamespace), what)
 	}
-	if evidence.Obfuscated(api.Spec.BootMACAddress) {
+	if obfuscation.Found(api.Spec.BootMACAddress) {
 		f.MAC.Miss(hidden("the MAC address"))
 		f.SameMAC.Miss(hidden("the MAC address"))
 	} else if known.hiddenMAC && len(f.SameMAC.Value()) == 0 {
 		f.SameMAC.Miss(hidden("the MAC address of another host"))
 	}
-	if evidence.Obfuscated(api.Spec.BMC.Address) {
+	if obfuscation.Found(api.Spec.BMC.Address) {
 		f.BMC.Miss(hidden("the BMC's address"))
 		f.SameBMC.Miss(hidden("the BMC's address"))
 	} else if known.hiddenBMC && len(f.SameBMC.Value()) == 0 {
@@ -123,12 +124,12 @@ func identities(ctx context.Context, w *facts.World) (byIdentity, error) {
 		}
 		for _, h := range list {
 			spec := &h.BMH.API.Spec
-			if evidence.Obfuscated(spec.BootMACAddress) {
+			if obfuscation.Found(spec.BootMACAddress) {
 				known.hiddenMAC = true
 			} else if m := mac(spec.BootMACAddress); m != "" {
 				known.mac[m] = append(known.mac[m], h)
 			}
-			if evidence.Obfuscated(spec.BMC.Address) {
+			if obfuscation.Found(spec.BMC.Address) {
 				known.hiddenBMC = true
 			} else if b := endpoint(spec.BMC.Address); b != "" {
 				known.bmc[b] = append(known.bmc[b], h)
@@ -273,7 +274,7 @@ func (f *Hardware) compare(mine Inventory, kin kind, peers int) {
 	for _, property := range properties {
 		own := mine.Properties[property]
 		theirs, count := kin.commonest(property, own)
-		if evidence.Obfuscated(own) || evidence.Obfuscated(theirs) {
+		if obfuscation.Found(own) || obfuscation.Found(theirs) {
 			hidden = property
 			continue
 		}
@@ -290,6 +291,6 @@ func (f *Hardware) compare(mine Inventory, kin kind, peers int) {
 	f.Differs.Set(differs)
 	f.First.Set(first)
 	if hidden != "" && len(differs) == 0 {
-		_ = facts.Miss(evidence.Replaced(hardwareNeed, "the "+hidden), &f.Differs, &f.First)
+		_ = facts.Miss(obfuscation.Unavailable(hardwareNeed, "the "+hidden), &f.Differs, &f.First)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
@@ -79,7 +80,7 @@ func ChainSignedBy(chain, authorities []*x509.Certificate) bool {
 // Covers reports whether the certificate is for the host name or address. known is false where
 // the name was obfuscated: a certificate cannot be, so the two say nothing about one another.
 func Covers(cert *x509.Certificate, host string) (covers, known bool) {
-	return cert.VerifyHostname(host) == nil, !evidence.Obfuscated(host)
+	return cert.VerifyHostname(host) == nil, !obfuscation.Found(host)
 }
 
 // Names lists what a certificate is for: DNS names, then addresses.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -193,8 +194,8 @@ func (in *inputs) address(ctx context.Context, w *facts.World, domain string, it
 			Why:    evidence.NotCollected,
 			Detail: "no install-config names the cluster's domain",
 		}
-	case evidence.Obfuscated(uri) || evidence.Obfuscated(domain):
-		err = evidence.Replaced(need, "the cluster's domain")
+	case obfuscation.Found(uri) || obfuscation.Found(domain):
+		err = obfuscation.Unavailable(need, "the cluster's domain")
 	default:
 		in.Expected.Set("api-int."+domain, item)
 		in.WrongAddress.Set(isAnotherName(u.Hostname(), "api-int."+domain), shown, item)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -243,7 +244,7 @@ func (m *mcs) askedNames(ctx context.Context, w *facts.World, leaf *x509.Certifi
 	for _, host := range asked {
 		switch covers, known := Covers(leaf, host); {
 		case !known:
-			hidden = evidence.Replaced(evidence.Objects(evidence.Infrastructures, ""), "the name "+host)
+			hidden = obfuscation.Unavailable(evidence.Objects(evidence.Infrastructures, ""), "the name "+host)
 		case !covers:
 			uncovered = append(uncovered, host)
 		}

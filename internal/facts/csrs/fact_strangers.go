@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/baremetal"
+	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -62,7 +63,7 @@ func readUnknownNames(ctx context.Context, w *facts.World, _ fault.Subject) (Unk
 		return UnknownNames{}, err
 	}
 	if renamed(all) {
-		return UnknownNames{}, evidence.Replaced(evidence.Objects(evidence.CSRs, ""), "the names of nodes outside of the requests themselves")
+		return UnknownNames{}, obfuscation.Unavailable(evidence.Objects(evidence.CSRs, ""), "the names of nodes outside of the requests themselves")
 	}
 	return unknownNamesOf(list), nil
 }
@@ -146,8 +147,8 @@ func namesKnown(ctx context.Context, w *facts.World, roll *inventory.Inventory) 
 		if onlyClaimed(h) {
 			continue
 		}
-		if slices.ContainsFunc(append([]string{h.Name}, h.Aliases...), evidence.Obfuscated) {
-			return evidence.Replaced(evidence.Objects(evidence.Nodes, ""), "the name of host "+h.Name)
+		if slices.ContainsFunc(append([]string{h.Name}, h.Aliases...), obfuscation.Found) {
+			return obfuscation.Unavailable(evidence.Objects(evidence.Nodes, ""), "the name of host "+h.Name)
 		}
 		named = named || h.Machine != nil || h.BMH != nil || h.Agent != nil || h.Hosted != nil || h.Provider != nil
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -88,8 +89,8 @@ func (f *cert) names(leaf *x509.Certificate, serving evidence.Object, dial evide
 	item := serving.Shows("data[tls.crt]", "valid for "+strings.Join(names, ", "), time.Time{})
 	f.Names.Set(names, item)
 	f.Covers.Set(leaf.VerifyHostname(f.Endpoint.Value()) == nil, item, dial)
-	if evidence.Obfuscated(f.Endpoint.Value()) {
-		f.Covers.Miss(evidence.Replaced(evidence.Objects(evidence.HostedClusters, evidence.HostedNamespace), "the ignition endpoint"))
+	if obfuscation.Found(f.Endpoint.Value()) {
+		f.Covers.Miss(obfuscation.Unavailable(evidence.Objects(evidence.HostedClusters, evidence.HostedNamespace), "the ignition endpoint"))
 	}
 }
 

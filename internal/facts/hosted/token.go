@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -147,8 +148,8 @@ func (f *token) pointer(ctx context.Context, w *facts.World, n inventory.NodePoo
 	}
 	endpoint := evidence.String(cluster.Content, "status", "ignitionEndpoint")
 	f.WrongSource.Set(endpoint != "" && source != "https://"+endpoint+"/ignition", item)
-	if evidence.Obfuscated(endpoint) || evidence.Obfuscated(source) {
-		f.WrongSource.Miss(evidence.Replaced(evidence.Objects(evidence.HostedClusters, evidence.HostedNamespace), "the ignition endpoint"))
+	if obfuscation.Found(endpoint) || obfuscation.Found(source) {
+		f.WrongSource.Miss(obfuscation.Unavailable(evidence.Objects(evidence.HostedClusters, evidence.HostedNamespace), "the ignition endpoint"))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
+	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
 	"github.com/rollcall-project/rollcall/internal/facts/pullerror"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
@@ -133,7 +134,7 @@ func (p *pull) boot(boot firstboot.FirstBoot) error {
 
 func (p *pull) set(e pullerror.Error, text string, since time.Time, shown ...evidence.Item) {
 	registry := e.Host
-	if registry == "" || evidence.Obfuscated(registry) {
+	if registry == "" || obfuscation.Found(registry) {
 		registry = "its registry"
 	}
 	p.Cause.Set(string(e.Cause), shown...)

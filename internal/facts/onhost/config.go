@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -123,8 +124,8 @@ func (f *config) image(c *onhost.Config, loc evidence.Locator) {
 	}
 	f.Wanted.Prove(item)
 	f.BootedOther.Set(wanted != "" && digest(wanted) != digest(c.Booted), item)
-	if evidence.Obfuscated(digest(wanted)) || evidence.Obfuscated(digest(c.Booted)) {
-		f.BootedOther.Miss(evidence.Replaced(evidence.Objects(evidence.HostConfigs, ""), "the image's name"))
+	if obfuscation.Found(digest(wanted)) || obfuscation.Found(digest(c.Booted)) {
+		f.BootedOther.Miss(obfuscation.Unavailable(evidence.Objects(evidence.HostConfigs, ""), "the image's name"))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -93,8 +94,8 @@ func (f *Identity) server(id *onhost.Identity, loc evidence.Locator) {
 	switch {
 	case k.Error != "":
 		unread(evidence.HostIdentities, k.Path, k.Error, &f.Server, &f.Local)
-	case evidence.Obfuscated(k.Server):
-		f.Local.Miss(evidence.Replaced(evidence.Objects(evidence.HostIdentities, ""), "the server's address"))
+	case obfuscation.Found(k.Server):
+		f.Local.Miss(obfuscation.Unavailable(evidence.Objects(evidence.HostIdentities, ""), "the server's address"))
 	}
 }
 
@@ -163,8 +164,8 @@ func (f *Identity) certificate(id *onhost.Identity, leaf *onhost.Certificate, lo
 	f.AsNode.Set(asNode)
 	f.Who.Set(who)
 	f.OtherNode.Set(asNode && id.Hostname != "" && !f.Nameless.Value() && !inventory.SameName(node, id.Hostname))
-	if evidence.Obfuscated(node) || evidence.Obfuscated(id.Hostname) {
-		f.OtherNode.Miss(evidence.Replaced(evidence.Objects(evidence.HostIdentities, ""), "the machine's name"))
+	if obfuscation.Found(node) || obfuscation.Found(id.Hostname) {
+		f.OtherNode.Miss(obfuscation.Unavailable(evidence.Objects(evidence.HostIdentities, ""), "the machine's name"))
 	}
 }
 
@@ -208,8 +209,8 @@ func (f *Identity) bootstrap(id *onhost.Identity, loc evidence.Locator) {
 	f.BootstrapEnd.Set(end)
 	f.BootstrapAdmin.Set(admin)
 	f.BootstrapLocal.Set(local(b.Server))
-	if evidence.Obfuscated(b.Server) {
-		f.BootstrapLocal.Miss(evidence.Replaced(evidence.Objects(evidence.HostIdentities, ""), "the server's address"))
+	if obfuscation.Found(b.Server) {
+		f.BootstrapLocal.Miss(obfuscation.Unavailable(evidence.Objects(evidence.HostIdentities, ""), "the server's address"))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/certs"
+	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -244,7 +245,7 @@ func (f *pointers) compare(o evidence.Object, used bool, serving certs.Serving, 
 	}
 	covers, known := certs.Covers(leaf, c.Host)
 	if !known {
-		return evidence.Replaced(evidence.Objects(evidence.Secrets, openshift.MachineAPINamespace), "the address in "+o.Name)
+		return obfuscation.Unavailable(evidence.Objects(evidence.Secrets, openshift.MachineAPINamespace), "the address in "+o.Name)
 	}
 	if !covers {
 		if len(f.uncovered) == 0 {

@@ -26,6 +26,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 
@@ -401,7 +402,7 @@ func (h *Host) alias(names ...string) {
 
 func (h *Host) addresses(list ...string) {
 	for _, a := range list {
-		if a != "" && !slices.Contains(h.Addresses, a) && !evidence.Obfuscated(a) {
+		if a != "" && !slices.Contains(h.Addresses, a) && !obfuscation.Found(a) {
 			h.Addresses = append(h.Addresses, a)
 		}
 	}
@@ -409,7 +410,7 @@ func (h *Host) addresses(list ...string) {
 
 func (h *Host) mac(list ...string) {
 	for _, m := range list {
-		if m = strings.ToLower(m); m != "" && !slices.Contains(h.MACs, m) && !evidence.Obfuscated(m) {
+		if m = strings.ToLower(m); m != "" && !slices.Contains(h.MACs, m) && !obfuscation.Found(m) {
 			h.MACs = append(h.MACs, m)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
@@ -54,5 +55,5 @@ func (b *builder) machinesSeen(ctx context.Context, w *facts.World, need evidenc
 // case. Two that are not known, or were obfuscated, are not the same.
 func same(a, b string) bool {
 	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "") }
-	return a != "" && plain(a) == plain(b) && !evidence.Obfuscated(a)
+	return a != "" && plain(a) == plain(b) && !obfuscation.Found(a)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
+	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/openshift"
@@ -88,7 +89,7 @@ func statusesOf(o evidence.Object, operator string) []OperatorWord {
 	list, _ := evidence.Field(o.Content, "status", "nodeStatuses").([]any)
 	for _, e := range list {
 		n, _ := e.(map[string]any)
-		if name := evidence.String(n, "nodeName"); name != "" && !evidence.Obfuscated(name) && evidence.Int(n, "currentRevision") > 0 {
+		if name := evidence.String(n, "nodeName"); name != "" && !obfuscation.Found(name) && evidence.Int(n, "currentRevision") > 0 {
 			words = append(words, OperatorWord{Node: name, Operator: operator,
 				Item: o.Shows("status.nodeStatuses", "operator "+operator+" has a status of node "+name, time.Time{})})
 		}
@@ -108,7 +109,7 @@ func notReady(list []conditions.Condition, operator string) []OperatorWord {
 		}
 		for _, part := range strings.Split(strings.ReplaceAll(c.Message, `, node "`, "\nnode \""), "\n") {
 			m := nodeNotReady.FindStringSubmatch(part)
-			if m == nil || evidence.Obfuscated(m[1]) {
+			if m == nil || obfuscation.Found(m[1]) {
 				continue
 			}
 			why := m[3] + m[4]

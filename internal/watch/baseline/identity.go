@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 )
@@ -57,7 +58,7 @@ func (b *Baseline) identify(ctx context.Context, l Lister) error {
 		}
 		for _, o := range list {
 			value := evidence.String(o.Content, q.path...)
-			if o.Name == q.name && !evidence.Obfuscated(value) {
+			if o.Name == q.name && !obfuscation.Found(value) {
 				*q.to = value
 			}
 		}
@@ -208,7 +209,7 @@ func machines(was, is Baseline) fleet {
 		if names[e.Subject] {
 			common[e.Subject] = true
 		}
-		if ids[e] && !evidence.Obfuscated(e.Value) {
+		if ids[e] && !obfuscation.Found(e.Value) {
 			if alike[e.Subject] = true; f.same == "" {
 				f.same = e.Subject
 			}

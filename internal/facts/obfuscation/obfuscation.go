@@ -1,9 +1,13 @@
-package evidence
+// Package obfuscation recognizes values that a tool replaced before an archive was shared.
+// Such a value was not read: what is compared with it is unknown.
+package obfuscation
 
 import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
 // obfuscations are the forms in which tools that clean an archive write a value that
@@ -31,10 +35,10 @@ var obfuscations = []*regexp.Regexp{
 // maskedLabel is a label, or a part of one between hyphens, of which only x is left.
 var maskedLabel = regexp.MustCompile(`^[xX]{3,}(-[xX]+)*$|(^|-)[xX]{5,}($|-)`)
 
-// Obfuscated reports whether a name, an address or a URL was replaced by a tool that
+// Found reports whether a name, an address or a URL was replaced by a tool that
 // cleans archives before they are shared, in whole or in a part. Such a value was not
 // read: two that are equal, or that differ, say nothing about what they replaced.
-func Obfuscated(v string) bool {
+func Found(v string) bool {
 	if !mayBeObfuscated(v) {
 		return false
 	}
@@ -52,8 +56,8 @@ func mayBeObfuscated(v string) bool {
 			func(part string) bool { return strings.Contains(v, part) })
 }
 
-// Replaced is why a comparison has no result: what it compares was obfuscated before the
+// Unavailable is why a comparison has no result: what it compares was obfuscated before the
 // archive was shared.
-func Replaced(n Need, what string) *Unavailable {
-	return &Unavailable{Need: n, Why: NotCollected, Detail: what + " was obfuscated", Supply: Supply{Kind: SupplyOriginal}}
+func Unavailable(n evidence.Need, what string) *evidence.Unavailable {
+	return &evidence.Unavailable{Need: n, Why: evidence.NotCollected, Detail: what + " was obfuscated", Supply: evidence.Supply{Kind: evidence.SupplyOriginal}}
 }

@@ -1,4 +1,4 @@
-package evidence
+package obfuscation
 
 import "testing"
 
@@ -74,8 +74,8 @@ func TestObfuscated(t *testing.T) {
 		"redfish://10.0.0.1/redfish/v1/": false,
 		"x-large-ipv4":                   false,
 	} {
-		if got := Obfuscated(v); got != want {
-			t.Errorf("Obfuscated(%q) = %t, want %t", v, got, want)
+		if got := Found(v); got != want {
+			t.Errorf("Found(%q) = %t, want %t", v, got, want)
 		}
 	}
 }
