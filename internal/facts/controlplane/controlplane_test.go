@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 const (
@@ -111,7 +112,7 @@ func TestResource(t *testing.T) {
 	if r := read(t, "storage", own+"storages/cluster.yaml --\nspec: {managementState: Removed}\n"); !r.Unmanaged.Value() || r.State.Value() != "Removed" {
 		t.Errorf("%+v", r)
 	}
-	w := factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.ConsoleOperators, ""))
+	w := factstest.World(t, factstest.Metal, "", evidence.Objects(evidence.Resource{Group: openshift.OperatorGroup, Name: "consoles"}, ""))
 	if _, ok := evidence.AsUnavailable(factstest.Err(t, w, controlplane.ResourceFact(), factstest.Operator("console"))); !ok {
 		t.Error("a resource that could not be read is no Unavailable")
 	}

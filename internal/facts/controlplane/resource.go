@@ -40,21 +40,25 @@ type own struct {
 // (openshift/api:operator/v1, imageregistry/v1). Operators without one, as
 // machine-approver, marketplace and the cluster's monitoring, are not among them.
 var ownResources = map[string]own{
-	"authentication":               {evidence.AuthenticationOperators, "", "cluster"},
-	"console":                      {evidence.ConsoleOperators, "", "cluster"},
-	"csi-snapshot-controller":      {evidence.SnapshotOperators, "", "cluster"},
-	"dns":                          {evidence.DNSOperators, "", "default"},
+	"authentication":               {operator("authentications"), "", "cluster"},
+	"console":                      {operator("consoles"), "", "cluster"},
+	"csi-snapshot-controller":      {operator("csisnapshotcontrollers"), "", "cluster"},
+	"dns":                          {operator("dnses"), "", "default"},
 	"etcd":                         {evidence.EtcdOperators, "", "cluster"},
-	"image-registry":               {evidence.RegistryOperators, "", "cluster"},
-	"ingress":                      {evidence.IngressControllers, openshift.IngressOperatorNamespace, ""},
+	"image-registry":               {evidence.Resource{Group: openshift.ImageRegistryGroup, Name: "configs"}, "", "cluster"},
+	"ingress":                      {operator("ingresscontrollers"), openshift.IngressOperatorNamespace, ""},
 	openshift.APIServer:            {evidence.APIServerOperators, "", "cluster"},
 	openshift.ControllerManager:    {evidence.ManagerOperators, "", "cluster"},
 	openshift.Scheduler:            {evidence.SchedulerOperators, "", "cluster"},
-	"network":                      {evidence.NetworkOperators, "", "cluster"},
-	"openshift-apiserver":          {evidence.OpenShiftAPIOperators, "", "cluster"},
-	"openshift-controller-manager": {evidence.OpenShiftManagers, "", "cluster"},
-	"service-ca":                   {evidence.ServiceCAOperators, "", "cluster"},
-	"storage":                      {evidence.StorageOperators, "", "cluster"},
+	"network":                      {operator("networks"), "", "cluster"},
+	"openshift-apiserver":          {operator("openshiftapiservers"), "", "cluster"},
+	"openshift-controller-manager": {operator("openshiftcontrollermanagers"), "", "cluster"},
+	"service-ca":                   {operator("servicecas"), "", "cluster"},
+	"storage":                      {operator("storages"), "", "cluster"},
+}
+
+func operator(kind string) evidence.Resource {
+	return evidence.Resource{Group: openshift.OperatorGroup, Name: kind}
 }
 
 // ResourceFact is the fact operator-resource.

@@ -109,21 +109,6 @@ var (
 	AgentClusterInstalls = Resource{Group: openshift.AgentClusterInstallGroup, Name: "agentclusterinstalls"}
 )
 
-// What the other operators say of themselves.
-var (
-	AuthenticationOperators = Resource{Group: openshift.OperatorGroup, Name: "authentications"}
-	ConsoleOperators        = Resource{Group: openshift.OperatorGroup, Name: "consoles"}
-	SnapshotOperators       = Resource{Group: openshift.OperatorGroup, Name: "csisnapshotcontrollers"}
-	DNSOperators            = Resource{Group: openshift.OperatorGroup, Name: "dnses"}
-	RegistryOperators       = Resource{Group: openshift.ImageRegistryGroup, Name: "configs"}
-	IngressControllers      = Resource{Group: openshift.OperatorGroup, Name: "ingresscontrollers"}
-	NetworkOperators        = Resource{Group: openshift.OperatorGroup, Name: "networks"}
-	OpenShiftAPIOperators   = Resource{Group: openshift.OperatorGroup, Name: "openshiftapiservers"}
-	OpenShiftManagers       = Resource{Group: openshift.OperatorGroup, Name: "openshiftcontrollermanagers"}
-	ServiceCAOperators      = Resource{Group: openshift.OperatorGroup, Name: "servicecas"}
-	StorageOperators        = Resource{Group: openshift.OperatorGroup, Name: "storages"}
-)
-
 // What only a machine itself can tell, one object per machine and resource
 // (internal/source/onhost has the schema).
 var (
