@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
@@ -238,11 +237,8 @@ func onlyAccepted(d *diagnosis.Diagnosis) diagnosis.Verdict {
 			late = append(late, h.Name)
 		}
 	}
-	if n := len(late); n > 0 {
-		if n > 3 {
-			late = append(late[:3], fmt.Sprintf("and %d more", n-3))
-		}
-		v.Reason += fmt.Sprintf("; %d of %d expected hosts not done: %s", n, expected(d), strings.Join(late, ", "))
+	if len(late) > 0 {
+		v.Reason += fmt.Sprintf("; %d of %d expected hosts not done: %s", len(late), expected(d), few(late))
 	}
 	return v
 }

@@ -47,7 +47,7 @@ func BenchmarkCatalogue(b *testing.B) {
 	ctx := context.Background()
 	b.ReportAllocs()
 	for b.Loop() {
-		engine, err := New(catalog, list, wl, slog.New(slog.DiscardHandler))
+		engine, err := New(catalog, list, wl, nil, slog.New(slog.DiscardHandler))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -37,25 +37,21 @@ type Engine struct {
 	log      *slog.Logger
 }
 
-// New returns an engine. The catalog's expressions are compiled as they are used.
-func New(catalog *fault.Catalog, list []facts.Fact, relate Relater, log *slog.Logger) (*Engine, error) {
-	compiler, err := fault.NewCompiler(facts.Types(list))
-	if err != nil {
-		return nil, fmt.Errorf("make engine: %w", err)
+// New returns an engine. The catalog's expressions are compiled as they are used; compiler keeps
+// them from one engine to the next, nil makes one.
+func New(catalog *fault.Catalog, list []facts.Fact, relate Relater, compiler *fault.Compiler, log *slog.Logger) (*Engine, error) {
+	if compiler == nil {
+		var err error
+		if compiler, err = fault.NewCompiler(facts.Types(list)); err != nil {
+			return nil, fmt.Errorf("make engine: %w", err)
+		}
 	}
-	return newEngine(catalog, list, relate, compiler, log), nil
-}
-
-func newEngine(catalog *fault.Catalog, list []facts.Fact, relate Relater, compiler *fault.Compiler, log *slog.Logger) *Engine {
 	e := &Engine{catalog: catalog, compiler: compiler, facts: map[string]facts.Fact{}, relate: relate, log: log}
 	for _, f := range list {
 		e.facts[f.Name] = f
 	}
-	return e
+	return e, nil
 }
-
-// Compiler returns the compiler of the engine's expressions.
-func (e *Engine) Compiler() *fault.Compiler { return e.compiler }
 
 // Evaluate evaluates one fault for one subject. The error is a defect of the
 // catalog or a fact, never an outcome.
@@ -304,8 +300,7 @@ func (v *evaluation) run(out *diagnosis.Finding, w *facts.World) error {
 		return err
 	}
 	out.Evidence = v.proof()
-	switch {
-	case !when.Known():
+	if !when.Known() {
 		out.Outcome, out.Missing = fault.Unknown, v.missing(when.Unknown)
 		out.Reason, out.Withheld, out.Unread = v.bound.reason(when.Unknown), v.bound.withheld(when.Unknown), v.bound.unread(when.Unknown)
 		return nil

@@ -91,7 +91,7 @@ func evaluateBox(t *testing.T, when, support string, alone bool) diagnosis.Findi
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := New(catalog, []facts.Fact{boxFact}, wall{}, slog.New(slog.DiscardHandler))
+	e, err := New(catalog, []facts.Fact{boxFact}, wall{}, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

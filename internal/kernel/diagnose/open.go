@@ -106,10 +106,7 @@ func unsettled(d *diagnosis.Diagnosis) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	if n := len(names); n > 3 {
-		names = append(names[:3], fmt.Sprintf("and %d more", n-3))
-	}
-	return []string{"a fault, or still normal: " + strings.Join(names, ", ")}
+	return []string{"a fault, or still normal: " + few(names)}
 }
 
 // damaged returns which files are damaged: what they said is not known, and nothing else replaces
@@ -153,6 +150,14 @@ func openErrors(d *diagnosis.Diagnosis) []diagnosis.Finding {
 		}
 	}
 	return list
+}
+
+// few lists the first three names and how many there are behind them.
+func few(names []string) string {
+	if n := len(names); n > 3 {
+		names = append(names[:3:3], fmt.Sprintf("and %d more", n-3))
+	}
+	return strings.Join(names, ", ")
 }
 
 func because(why string) string {

@@ -70,7 +70,7 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 		return nil, fmt.Errorf("choose the time of %s: %s cannot be one of a cluster; give another with --now", desc.Name,
 			now.UTC().Format("2006-01-02T15:04:05Z"))
 	}
-	engine, err := o.engine()
+	engine, err := New(o.Catalog, o.Facts, o.Relater, o.Compiler, o.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -144,13 +144,6 @@ func (e *Engine) complete(ctx context.Context, w *facts.World, o Options, d *dia
 	nonNil(d)
 	Group(d)
 	return nil
-}
-
-func (o Options) engine() (*Engine, error) {
-	if o.Compiler != nil {
-		return newEngine(o.Catalog, o.Facts, o.Relater, o.Compiler, o.Log), nil
-	}
-	return New(o.Catalog, o.Facts, o.Relater, o.Log)
 }
 
 // plausible forgets times that cannot be ones of a cluster.
@@ -304,7 +297,7 @@ func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.
 
 // unlisted is the finding of a fault for those of its subjects of which nothing could be read.
 func unlisted(f *fault.Fault, err error) diagnosis.Finding {
-	supply := supplyOf(err)
+	supply := evidence.SupplyOf(err)
 	return diagnosis.Finding{
 		Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: fault.Unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
 		Title:  fault.FillTitle(f, f.Title, unnamed(f.For), func(string) string { return "" }),
@@ -403,13 +396,6 @@ func causes(roots []diagnosis.Root) []cause {
 	return list
 }
 
-func supplyOf(err error) evidence.Supply {
-	if u, ok := evidence.AsUnavailable(err); ok {
-		return u.Supply
-	}
-	return evidence.Supply{}
-}
-
 // compareKeys orders by fault, then by the subject as it is written and its
 // namespace. There are hundreds of thousands of findings on a large cluster, so the
 // text is only made where the names do not decide.
@@ -442,12 +428,8 @@ func timeline(d *diagnosis.Diagnosis) []diagnosis.Moment {
 	for _, h := range d.Hosts {
 		for _, s := range h.Stages {
 			if s.State == diagnosis.StagePassed && !s.At.IsZero() {
-				list = append(list, diagnosis.Moment{
-					Time:    s.At.UTC(),
-					Subject: fault.Subject{Kind: fault.Host, Name: h.Name},
-					Text:    "passed " + string(s.Stage),
-					Passed:  true,
-				})
+				host := fault.Subject{Kind: fault.Host, Name: h.Name}
+				list = append(list, diagnosis.Moment{Time: s.At.UTC(), Subject: host, Text: "passed " + string(s.Stage), Passed: true})
 			}
 		}
 	}

@@ -282,8 +282,5 @@ func waiting(d *diagnosis.Diagnosis) (until time.Time, what string) {
 			names = append(names, fmt.Sprintf("%s waits at %s", h.Name, h.Stage))
 		}
 	}
-	if len(names) > 3 {
-		names = append(names[:3], fmt.Sprintf("and %d more", len(names)-3))
-	}
-	return until, "in progress: " + strings.Join(names, ", ")
+	return until, "in progress: " + few(names)
 }

@@ -103,6 +103,14 @@ func SupplyKinds() []SupplyKind {
 	}
 }
 
+// SupplyOf is the Supply of the Unavailable in err's chain, zero where there is none.
+func SupplyOf(err error) Supply {
+	if u, ok := AsUnavailable(err); ok {
+		return u.Supply
+	}
+	return Supply{}
+}
+
 // IsZero reports whether nothing is known to supply it.
 func (s Supply) IsZero() bool { return s == Supply{} }
 

@@ -39,14 +39,6 @@ type Fact struct {
 	read   func(context.Context, *World, fault.Subject) (record, error)
 }
 
-// record is a computed struct behind its fields.
-type record interface {
-	field(i int) (any, error)
-	// proof returns the evidence of fields, by their indexes. It may be shared: do not change it.
-	proof(fields []int) []evidence.Item
-	limit(gap error)
-}
-
 // Define makes a fact of a function. T is a struct of Fields, each with a tag
 // `cel:"name"`. Define panics where it is not: that is a mistake of the program and is
 // found when it starts.
@@ -61,21 +53,22 @@ func Define[T any](name string, kind fault.Kind, doc string, needs []evidence.Ne
 		read: func(ctx context.Context, w *World, s fault.Subject) (record, error) {
 			v, err := read(ctx, w, s)
 			if err != nil {
-				return nil, err
+				return record{}, err
 			}
-			return structRecord{reflect.ValueOf(&v).Elem()}, nil
+			return record{reflect.ValueOf(&v).Elem()}, nil
 		},
 	}
 }
 
-// structRecord is a struct of Fields.
-type structRecord struct{ v reflect.Value }
+// record is a computed struct of Fields.
+type record struct{ v reflect.Value }
 
-func (r structRecord) at(i int) anyField { return r.v.Field(i).Addr().Interface().(anyField) }
+func (r record) at(i int) anyField { return r.v.Field(i).Addr().Interface().(anyField) }
 
-func (r structRecord) field(i int) (any, error) { return r.at(i).get() }
+func (r record) field(i int) (any, error) { return r.at(i).get() }
 
-func (r structRecord) proof(fields []int) []evidence.Item {
+// proof returns the evidence of fields, by their indexes. It may be shared: do not change it.
+func (r record) proof(fields []int) []evidence.Item {
 	if len(fields) == 1 {
 		return r.at(fields[0]).items()
 	}
@@ -93,7 +86,7 @@ func (r structRecord) proof(fields []int) []evidence.Item {
 	return list
 }
 
-func (r structRecord) limit(gap error) {
+func (r record) limit(gap error) {
 	for i := range r.v.NumField() {
 		f := r.at(i)
 		if gap != nil {
@@ -355,20 +348,12 @@ func (w *World) textGaps(ctx context.Context, q evidence.TextQuery) ([]gap, erro
 		need := evidence.Texts(q)
 		list = make([]gap, 0, len(gaps))
 		for _, g := range gaps {
-			list = append(list, gap{text: &g.Text, err: textGap(need, g)})
+			list = append(list, gap{text: &g.Text, err: &evidence.Unavailable{Need: need, Why: evidence.Damaged, Detail: "not read to its end: " + g.Why,
+				Supply: evidence.Supply{Kind: evidence.SupplyWholeText, Path: g.Text.Path}}})
 		}
 		w.shared.gaps[q] = list
 	}
 	return list, nil
-}
-
-func textGap(need evidence.Need, g evidence.TextGap) *evidence.Unavailable {
-	return &evidence.Unavailable{
-		Need:   need,
-		Why:    evidence.Damaged,
-		Detail: "not read to its end: " + g.Why,
-		Supply: evidence.Supply{Kind: evidence.SupplyWholeText, Path: g.Text.Path},
-	}
 }
 
 // Gap returns why a text of a query that satisfies which was not read whole, nil where

@@ -19,9 +19,6 @@ import (
 // A value that was set without evidence is a claim from silence: nothing that was
 // read says otherwise. World.Compute makes it unknown where something that the fact
 // read was not read whole.
-//
-// Set and Miss are called in more than a thousand places: inlined they would make the
-// program for the machine itself larger by some hundred kilobytes.
 type Field[T any] struct {
 	value T
 	state fieldState
@@ -50,16 +47,12 @@ func Known[T any](v T, proof ...evidence.Item) Field[T] {
 func Unknown[T any](err error) Field[T] { return Field[T]{state: unknown, why: err} }
 
 // Set makes the field known and adds to its evidence.
-//
-//go:noinline
 func (f *Field[T]) Set(v T, proof ...evidence.Item) {
 	f.value, f.state, f.why = v, known, nil
 	f.proof = append(f.proof, proof...)
 }
 
 // Miss makes the field unknown. err is usually an *evidence.Unavailable.
-//
-//go:noinline
 func (f *Field[T]) Miss(err error) {
 	var zero T
 	f.value, f.state, f.why = zero, unknown, err
@@ -146,9 +139,8 @@ func Earliest(f *Field[time.Time], t time.Time, proof ...evidence.Item) {
 
 // Complete sets the fields of a fact that are not set yet to their zero values: all
 // that could have set them was read and did not.
-func Complete[T any](fact *T) { completeAll(structRecord{reflect.ValueOf(fact).Elem()}) }
-
-func completeAll(r structRecord) {
+func Complete[T any](fact *T) {
+	r := record{reflect.ValueOf(fact).Elem()}
 	for i := range r.v.NumField() {
 		r.at(i).complete()
 	}
@@ -156,7 +148,7 @@ func completeAll(r structRecord) {
 
 // ProveAll adds one piece of evidence to all fields of a fact that are known.
 func ProveAll[T any](fact *T, item evidence.Item) {
-	r := structRecord{reflect.ValueOf(fact).Elem()}
+	r := record{reflect.ValueOf(fact).Elem()}
 	for i := range r.v.NumField() {
 		if f := r.at(i); f.isKnown() {
 			f.Prove(item)

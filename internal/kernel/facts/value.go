@@ -57,26 +57,19 @@ func (v Value) Why(field string) error {
 // be said; zero if there is none.
 func (v Value) Supply() evidence.Supply {
 	if v.Err != nil {
-		return supplyOf(v.Err)
+		return evidence.SupplyOf(v.Err)
 	}
 	for i := range v.fact.Fields {
-		if _, err := v.record.field(i); err != nil && !supplyOf(err).IsZero() {
-			return supplyOf(err)
+		if _, err := v.record.field(i); err != nil && !evidence.SupplyOf(err).IsZero() {
+			return evidence.SupplyOf(err)
 		}
-	}
-	return evidence.Supply{}
-}
-
-func supplyOf(err error) evidence.Supply {
-	if u, ok := evidence.AsUnavailable(err); ok {
-		return u.Supply
 	}
 	return evidence.Supply{}
 }
 
 // Proof returns the evidence of the fields, in their order. It may be shared: do not change it.
 func (v Value) Proof(fields []string) []evidence.Item {
-	if v.record == nil {
+	if v.Err != nil {
 		return nil
 	}
 	indexes := make([]int, 0, len(fields))
@@ -90,8 +83,8 @@ func (v Value) Proof(fields []string) []evidence.Item {
 
 // As returns the struct of a computed fact, for tests and for facts that use another one.
 func As[T any](v Value) (T, bool) {
-	if r, ok := v.record.(structRecord); ok {
-		if t, ok := r.v.Addr().Interface().(*T); ok {
+	if v.Err == nil {
+		if t, ok := v.record.v.Addr().Interface().(*T); ok {
 			return *t, true
 		}
 	}

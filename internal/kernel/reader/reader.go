@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,18 +45,12 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	set := func(p *int, v int) {
-		if *p == 0 {
-			*p = v
-		}
+	return Limits{
+		TextBytes: cmp.Or(l.TextBytes, 512<<20),
+		LineBytes: cmp.Or(l.LineBytes, 64<<10),
+		Matches:   cmp.Or(l.Matches, 2000),
+		Parallel:  cmp.Or(l.Parallel, 4),
 	}
-	if l.TextBytes == 0 {
-		l.TextBytes = 512 << 20
-	}
-	set(&l.LineBytes, 64<<10)
-	set(&l.Matches, 2000)
-	set(&l.Parallel, 4)
-	return l
 }
 
 // Reader reads sources once, sanitizes, remembers what could not be read, and
@@ -87,7 +82,6 @@ type objectsCell struct {
 type textsCell struct {
 	once    sync.Once
 	matches map[string][]evidence.Match
-	count   int
 	gaps    []evidence.TextGap
 	err     error
 }
@@ -244,13 +238,7 @@ func (r *Reader) readObjects(ctx context.Context, n evidence.Need, c *objectsCel
 			missing = &evidence.Unavailable{Need: n, Why: evidence.NotCollected}
 		}
 		missing = r.clean(missing)
-		r.note(n, evidence.Coverage{
-			State:   evidence.Missing,
-			Reason:  reason(missing),
-			Supply:  missing.Supply,
-			Why:     missing.Why,
-			Damaged: missing.Why == evidence.Damaged,
-		})
+		r.note(n, uncovered(evidence.Missing, missing))
 		c.err = errors.Join(missing, r.recordMissing(n, missing))
 		return
 	}
@@ -258,8 +246,8 @@ func (r *Reader) readObjects(ctx context.Context, n evidence.Need, c *objectsCel
 	switch {
 	case c.partial != nil:
 		c.partial = r.clean(c.partial)
-		cover.State, cover.Reason, cover.Supply = evidence.Partial, reason(c.partial), c.partial.Supply
-		cover.Why, cover.Damaged = c.partial.Why, c.partial.Why == evidence.Damaged
+		cover = uncovered(evidence.Partial, c.partial)
+		cover.Count = len(c.list)
 	case len(c.list) == 0:
 		cover.State = evidence.Empty
 	}
@@ -267,6 +255,11 @@ func (r *Reader) readObjects(ctx context.Context, n evidence.Need, c *objectsCel
 	if err := r.recordObjects(n, c); err != nil {
 		c.err = fmt.Errorf("record %s: %w", n, err)
 	}
+}
+
+// uncovered is the coverage of objects that could not be read, or of which some could not.
+func uncovered(state evidence.State, u *evidence.Unavailable) evidence.Coverage {
+	return evidence.Coverage{State: state, Reason: reason(u), Supply: u.Supply, Why: u.Why, Damaged: u.Why == evidence.Damaged}
 }
 
 // worseReason returns the more serious of two reasons: "could not be read" before "the cluster

@@ -289,8 +289,8 @@ func TestMatches(t *testing.T) {
 	if got, err := r.Matches(t.Context(), q, "worse"); err != nil || len(got) != 1 {
 		t.Errorf("Matches(worse) = %v, %v", got, err)
 	}
-	if n, err := r.Texts(t.Context(), q); n != 1 || err != nil {
-		t.Errorf("Texts = %d, %v", n, err)
+	if c := r.Coverage(); len(c) != 1 || c[0].State != evidence.Read || c[0].Count != 1 {
+		t.Errorf("Coverage = %v, want one text", c)
 	}
 	if s.asked["a"] != 1 {
 		t.Errorf("the text was read %d times for all signatures, want once", s.asked["a"])

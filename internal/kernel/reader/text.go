@@ -36,17 +36,6 @@ func (r *Reader) Matches(ctx context.Context, q evidence.TextQuery, signature st
 	return c.matches[signature], nil
 }
 
-// Texts returns how many texts a query found. It reads them like Matches.
-func (r *Reader) Texts(ctx context.Context, q evidence.TextQuery) (int, error) {
-	_, err := r.Matches(ctx, q, "")
-	if err != nil {
-		return 0, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.texts[q].count, nil
-}
-
 // Gaps returns the texts of a query that are there, or should be, and were not read to
 // their end: cut, not opened, not asked for, or missing though their pod is listed with
 // a container that has run. What they would show is not known. A text of which only the
@@ -113,15 +102,7 @@ func (r *Reader) readTexts(ctx context.Context, q evidence.TextQuery, c *textsCe
 		}
 		missing = r.clean(missing)
 		if missing.Why.MayHideObjects() {
-			c.gaps = []evidence.TextGap{{Text: evidence.Text{
-				Kind:      q.Kind,
-				Cluster:   q.Cluster,
-				Namespace: q.Namespace,
-				Container: q.Container,
-				Host:      q.Host,
-				Unit:      q.Unit,
-				Path:      q.String(),
-			}, Why: reason(missing)}}
+			c.gaps = []evidence.TextGap{{Text: anyText(q), Why: reason(missing)}}
 		}
 		r.note(need, evidence.Coverage{State: evidence.Missing, Reason: reason(missing), Supply: missing.Supply, Damaged: missing.Why == evidence.Damaged})
 		c.err = errors.Join(missing, r.recordMissing(need, missing))
@@ -159,15 +140,19 @@ func (r *Reader) readTexts(ctx context.Context, q evidence.TextQuery, c *textsCe
 
 // unreadText stands for the texts that a source may have and could not read.
 func unreadText(q evidence.TextQuery, u *evidence.Unavailable) evidence.Text {
-	return evidence.Text{
-		Kind: q.Kind, Cluster: q.Cluster, Namespace: q.Namespace, Container: q.Container, Host: q.Host, Unit: q.Unit, Path: q.String(),
-		Open: func(context.Context) (io.ReadCloser, error) {
-			if u.Why == evidence.Damaged {
-				return nil, &evidence.Damage{Detail: reason(u)}
-			}
-			return nil, errors.New(reason(u))
-		},
+	t := anyText(q)
+	t.Open = func(context.Context) (io.ReadCloser, error) {
+		if u.Why == evidence.Damaged {
+			return nil, &evidence.Damage{Detail: reason(u)}
+		}
+		return nil, errors.New(reason(u))
 	}
+	return t
+}
+
+// anyText is a text of a query of which nothing else is known.
+func anyText(q evidence.TextQuery) evidence.Text {
+	return evidence.Text{Kind: q.Kind, Cluster: q.Cluster, Namespace: q.Namespace, Container: q.Container, Host: q.Host, Unit: q.Unit, Path: q.String()}
 }
 
 // recordUnread notes that a text is there and was not read.
@@ -198,16 +183,16 @@ func (r *Reader) collect(need evidence.Need, c *textsCell, all []evidence.Text, 
 			c.matches[id] = append(c.matches[id], ms...)
 		}
 	}
-	c.count = len(all) - why.count
+	read := len(all) - why.count
 	switch {
-	case c.count == 0 && why.left == 0:
+	case read == 0 && why.left == 0:
 		u := &evidence.Unavailable{Need: need, Why: evidence.Damaged, Detail: why.String()}
 		r.note(need, evidence.Coverage{State: evidence.Missing, Reason: reason(u), Damaged: damaged})
 		c.err = u
 	case why.count > 0:
-		r.note(need, evidence.Coverage{State: evidence.Partial, Count: c.count, Reason: why.String(), Damaged: damaged})
+		r.note(need, evidence.Coverage{State: evidence.Partial, Count: read, Reason: why.String(), Damaged: damaged})
 	default:
-		r.note(need, evidence.Coverage{State: evidence.Read, Count: c.count})
+		r.note(need, evidence.Coverage{State: evidence.Read, Count: read})
 	}
 }
 

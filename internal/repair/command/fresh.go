@@ -40,7 +40,7 @@ func (f fresh) Evaluate(ctx context.Context, k fault.Key) (_ diagnosis.Finding, 
 	if !ok {
 		return diagnosis.Finding{}, fmt.Errorf("there is no fault %q in this version's catalog", k.Fault)
 	}
-	engine, err := diagnose.New(r.Catalog, all.All(), relation.Relater{}, f.app.Log)
+	engine, err := diagnose.New(r.Catalog, all.All(), relation.Relater{}, nil, f.app.Log)
 	if err != nil {
 		return diagnosis.Finding{}, err
 	}

@@ -100,8 +100,11 @@ func partly(t *testing.T, s *Source) []string {
 			t.Errorf("%s: what is not there is %v", n, err)
 		}
 	}
-	if n, err := r.Texts(t.Context(), q); err != nil || n != 1 {
-		t.Errorf("%d texts, %v", n, err)
+	if _, err := r.Matches(t.Context(), q, ""); err != nil {
+		t.Error(err)
+	}
+	if i := slices.IndexFunc(r.Coverage(), func(c evidence.Coverage) bool { return c.Need == evidence.Texts(q).String() && c.Count == 1 }); i < 0 {
+		t.Errorf("%v, want one text", r.Coverage())
 	}
 	var list []string
 	for _, n := range []evidence.Need{evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.Pods, "a"), evidence.Texts(q)} {
