@@ -30,15 +30,17 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 		t.head(0, "Also wrong, as an effect or without a cause that the text shows")
 		for i, m := range r.Symptoms {
 			if i == maxScanned {
+				t.line(2, span{dim, fmt.Sprintf("and %d more; -o json has them", len(r.Symptoms)-i)})
 				break
 			}
 			t.scanLines(m, matchTitle(m, c))
 			t.nextOf(m, c)
 		}
 	}
+	t.unknownErrors(r)
 	for _, m := range r.Over {
 		t.blank()
-		t.para(0, span{dim, "Over: "}, dim, matchTitle(m, c)+"; a later line ends it, or it was not seen again in the last 500 lines")
+		t.para(0, span{dim, "Over: "}, dim, "resolved later in this text, or not seen in its last 500 lines: "+matchTitle(m, c))
 	}
 	t.scanNormal(r)
 	t.scanNext(r)
@@ -57,7 +59,16 @@ func (t *text) scanResult(r *message.Report, c *fault.Catalog) {
 			t.lead(0, span{yellow, t.sign(signOpen) + " UNKNOWN: "}, "  ", plain, r.Damaged+". The rest of it was not checked: correct it, or copy it again", 0)
 			return
 		}
-		t.lead(0, span{yellow, t.sign(signOpen) + " UNKNOWN: "}, "  ", plain, "something failed, and this text does not show why", 0)
+		var says string
+		switch {
+		case len(r.Matches) > 0:
+			says = matchTitle(r.Matches[0], c) + sureWords[r.Matches[0].Confidence] + "; this text does not show whether it is the cause"
+		case len(r.Symptoms) > 0:
+			says = matchTitle(r.Symptoms[0], c) + "; this text does not show why"
+		default:
+			says = "errors that Rollcall does not know: " + count(r.ErrorLines, "line", "lines")
+		}
+		t.lead(0, span{yellow, t.sign(signOpen) + " UNKNOWN: "}, "  ", plain, says, 0)
 	default:
 		t.lead(0, span{bold, "NO KNOWN SIGN OF TROUBLE "}, "  ", plain, "in this text. That is not the same as healthy: a text shows only what was pasted", 0)
 	}
@@ -109,6 +120,33 @@ func (t *text) scanLines(m message.Match, title string) {
 	}
 	if n := m.Count - len(m.Lines); n > 0 {
 		t.line(2, span{dim, fmt.Sprintf("and %s more", count(n, "line", "lines"))})
+	}
+}
+
+// unknownErrors writes the lines that their programs call errors and that nobody knows.
+func (t *text) unknownErrors(r *message.Report) {
+	if len(r.Errors) > 0 {
+		t.blank()
+		head := "Errors that Rollcall does not know: " + count(r.ErrorLines, "line", "lines")
+		if n := len(r.Errors); n < r.ErrorLines {
+			head += ", " + count(n, "kind", "kinds")
+		}
+		t.head(0, head)
+	}
+	for i, e := range r.Errors {
+		if i == maxScanned {
+			t.line(2, span{dim, fmt.Sprintf("and %s more; -o json has them", count(len(r.Errors)-i, "kind", "kinds"))})
+			break
+		}
+		l := e.Lines[0]
+		t.lead(2, span{dim, atLine(l.Number)}, "    ", plain, l.Text, 2)
+		if e.Count > 1 {
+			t.line(4, span{dim, fmt.Sprintf("%d times, the last one in line %d", e.Count, e.Lines[len(e.Lines)-1].Number)})
+		}
+	}
+	if r.PastErrors > 0 {
+		t.blank()
+		t.para(0, span{}, dim, count(r.PastErrors, "line reports an error", "lines report errors")+" that Rollcall does not know. Past: resolved later in this text, or not seen in its last 500 lines.")
 	}
 }
 
@@ -165,8 +203,13 @@ type ScanDoc struct {
 	Symptoms   []ScannedMatch `json:"symptoms"`
 	Over       []ScannedMatch `json:"over"`
 	Damaged    string         `json:"damaged,omitempty"`
-	Lines      int            `json:"lines"`
-	Bytes      int64          `json:"bytes"`
+
+	UnknownErrors     []message.UnknownError `json:"unknownErrors"`     // what programs call errors and no message knows
+	UnknownErrorLines int                    `json:"unknownErrorLines"` // how many lines they are
+	PastErrorLines    int                    `json:"pastErrorLines"`    // and how many are over by the end of the text
+
+	Lines int   `json:"lines"`
+	Bytes int64 `json:"bytes"`
 }
 
 // ScannedMatch is a match with what the catalog says of it.
@@ -191,7 +234,8 @@ func ScanDocument(r *message.Report, c *fault.Catalog) ScanDoc {
 		return out
 	}
 	return ScanDoc{APIVersion: "rollcall.dev/v1alpha1", Kind: "Scan", Result: r.Result, Matches: all(r.Matches), Symptoms: all(r.Symptoms),
-		Over: all(r.Over), Damaged: r.Damaged, Lines: r.Lines, Bytes: r.Bytes}
+		Over: all(r.Over), Damaged: r.Damaged, UnknownErrors: append([]message.UnknownError{}, r.Errors...), UnknownErrorLines: r.ErrorLines,
+		PastErrorLines: r.PastErrors, Lines: r.Lines, Bytes: r.Bytes}
 }
 
 // atLine is the place of what a line shows. What was read from an object has none.

@@ -11,8 +11,10 @@ import (
 type Messages struct {
 	Program  string    `json:"program"`         // as its users call it: machine-config-daemon
 	Where    string    `json:"where,omitempty"` // where its lines are found
-	Messages []Message `json:"messages"`
+	Messages []Message `json:"messages,omitempty"`
 	Refs     []Ref     `json:"refs"`
+
+	Endpoints []Endpoint `json:"endpoints,omitempty"` // servers that errors of any program name
 }
 
 // Message is one line of a program, without the parts that change. It shows a fault, a
@@ -41,7 +43,10 @@ type Message struct {
 	Ends []string `json:"ends,omitempty"` // faults of which this line shows that they are over
 	// Over is an expression, any case: what earlier lines show that match it is over.
 	Over string `json:"over,omitempty"`
-	Ref  string `json:"ref,omitempty"` // path in the first of the file's refs, where it is another than that
+	// Proves is the stage that the host of the line has reached with it: what earlier lines of
+	// that host show of this stage and of those before it is over.
+	Proves Stage  `json:"proves,omitempty"`
+	Ref    string `json:"ref,omitempty"` // path in the first of the file's refs, where it is another than that
 }
 
 // Grade is how surely a line shows a fault.
@@ -71,7 +76,7 @@ const minText = 4
 // check reports what is wrong with a file of messages.
 func (m *Messages) check() (wrong mistakes) {
 	wrong.need(m.Program, "program", "write the name of the program that its users know")
-	if len(m.Messages) == 0 {
+	if len(m.Messages)+len(m.Endpoints) == 0 {
 		wrong.add(Where{"messages"}, "write a list of messages, each with a text", "is missing")
 	}
 	if len(m.Refs) == 0 {
@@ -79,6 +84,9 @@ func (m *Messages) check() (wrong mistakes) {
 	}
 	for i := range m.Messages {
 		m.Messages[i].check(&wrong, Where{"messages", i})
+	}
+	for i := range m.Endpoints {
+		m.Endpoints[i].check(&wrong, Where{"endpoints", i})
 	}
 	return wrong
 }
@@ -109,6 +117,9 @@ func (m *Message) check(wrong *mistakes, at Where) {
 	}
 	if m.Shows != "" {
 		oneOf(wrong, under("shows"), m.Shows, []Grade{ShowsProven, ShowsLikely, ShowsPossible})
+	}
+	if m.Proves != "" {
+		oneOf(wrong, under("proves"), m.Proves, Stages())
 	}
 	if len(strings.TrimSpace(m.Text)) < minText {
 		wrong.add(under("text"), "write the literal part of the line that does not change", "it has fewer than %d characters", minText)
@@ -170,6 +181,11 @@ func (c *Catalog) checkMessages() (list Problems) {
 			check(m.Fault, Where{"messages", i, "fault"})
 			for j, id := range m.Ends {
 				check(id, Where{"messages", i, "ends", j})
+			}
+		}
+		for i, e := range file.Endpoints {
+			for _, id := range e.Faults {
+				check(id, Where{"endpoints", i, "faults"})
 			}
 		}
 		list = append(list, c.withoutFollowing(file, wrong)...)

@@ -28,6 +28,8 @@ type Index struct {
 	rules    []rule
 	set      *scan.Set
 	literals []literal // by signature of set
+
+	endpoints []endpoint
 }
 
 // rule is one message, ready to be tried on a line.
@@ -89,6 +91,9 @@ func New(c *fault.Catalog) (*Index, error) {
 		}
 	}
 	var err error
+	if x.endpoints, err = endpoints(c); err != nil {
+		return nil, err
+	}
 	x.set, err = scan.Compile(signatures)
 	return x, err
 }

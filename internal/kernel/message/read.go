@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/logline"
 )
 
 const (
@@ -25,6 +26,7 @@ type hit struct {
 	rule int
 	line int // 1-based
 	text string
+	from origin
 }
 
 // found is what one block shows.
@@ -35,6 +37,9 @@ type found struct {
 	bytes int64
 
 	without []int // rules of which a Without literal was met
+
+	errors map[string]*errorForm
+	marks  []mark
 }
 
 // Read scans a text. Lines that are kept go through clean, which takes secrets out of them.
@@ -54,6 +59,7 @@ func (x *Index) Read(ctx context.Context, in io.Reader, clean func(string) strin
 	case len(head) <= maxPaste:
 		f := x.block(head)
 		x.rewritten(head, &f)
+		x.judge(head, &f)
 		c.add(f)
 	default:
 		err = x.blocks(ctx, io.MultiReader(bytes.NewReader(head), in), func(f found) { c.add(f) })
@@ -76,7 +82,9 @@ func (x *Index) blocks(ctx context.Context, in io.Reader, take func(found)) erro
 	for range workers {
 		wg.Go(func() {
 			for j := range jobs {
-				j.out <- x.block(j.block)
+				f := x.block(j.block)
+				x.judge(j.block, &f)
+				j.out <- f
 				pool.Put(&j.block)
 			}
 		})
@@ -150,9 +158,9 @@ func (x *Index) block(b []byte) found {
 		number += bytes.Count(b[counted:lineStart], []byte{'\n'})
 		counted = lineStart
 		if rules := x.hits(line, met, &scratch); len(rules) > 0 {
-			text := string(line)
+			text, from := string(line), originOf(logline.Parse(line))
 			for _, r := range rules {
-				f.hits = append(f.hits, hit{r, number, text})
+				f.hits = append(f.hits, hit{r, number, text, from})
 			}
 		}
 		met = met[:0]
@@ -207,15 +215,11 @@ func (x *Index) rewritten(b []byte, f *found) {
 	}
 }
 
-// stamped is how a line begins that is no rest of the one before: the time of a journal, of
-// a log of a program, of the kernel.
-var stamped = regexp.MustCompile(`^\s{0,4}(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[IWEF]\d{4} \d\d:\d\d:|time="|\[ *\d+\.\d{3,}\] )`)
-
 // beginsRecord reports whether a line is one of its own and not the rest of last, which a
-// terminal wrapped: it has a time of its own, or it is the next row of a table, with blanks
+// terminal wrapped: it has a header of its own, or says that it is an error, or it is the next row of a table, with blanks
 // between its columns or with bars as in Markdown.
 func beginsRecord(last, line []byte) bool {
-	if stamped.Match(line) || bytes.HasPrefix(line, []byte("|")) && bytes.HasSuffix(bytes.TrimRight(last, " "), []byte("|")) {
+	if l := logline.Parse(line); l.Form == logline.Log || l.Level >= logline.Error || bytes.HasPrefix(line, []byte("|")) && bytes.HasSuffix(bytes.TrimRight(last, " "), []byte("|")) {
 		return true
 	}
 	for i := 2; i < min(len(last), len(line)); i++ {
@@ -247,7 +251,7 @@ func (x *Index) again(text string, first, last int, f *found) {
 	for _, r := range x.hits([]byte(text), met, new([]byte)) {
 		known := func(h hit) bool { return h.rule == r && h.line >= first && h.line <= last }
 		if !slices.ContainsFunc(f.hits, known) {
-			f.hits = append(f.hits, hit{r, first, text})
+			f.hits = append(f.hits, hit{r, first, text, originOf(logline.Parse([]byte(text)))})
 		}
 	}
 }

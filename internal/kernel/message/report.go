@@ -2,11 +2,13 @@ package message
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/logline"
 )
 
 // Result is what a text shows.
@@ -21,13 +23,19 @@ const (
 
 // Report is what was found in a text.
 type Report struct {
-	Result   Result  `json:"result"`
-	Matches  []Match `json:"matches"`            // causes, best first
-	Symptoms []Match `json:"symptoms,omitempty"` // faults that are effects of others, and failures without a known cause
-	Over     []Match `json:"over,omitempty"`     // shown, and a later line ends them, or many lines went by without them
-	Damaged  string  `json:"damaged,omitempty"`  // why the object that the text is cannot be read whole, with the line
-	Lines    int     `json:"lines"`
-	Bytes    int64   `json:"bytes"`
+	Result   Result         `json:"result"`
+	Matches  []Match        `json:"matches"`                 // causes, best first
+	Symptoms []Match        `json:"symptoms,omitempty"`      // faults that are effects of others, and failures without a known cause
+	Over     []Match        `json:"over,omitempty"`          // shown, and a later line ends them, or many lines went by without them
+	Errors   []UnknownError `json:"unknownErrors,omitempty"` // what programs call errors and no message knows, in the order of the text
+	// ErrorLines counts the lines of Errors, PastErrors those that a later line ends or that
+	// were not seen in the last 500 lines of a log.
+	ErrorLines int `json:"unknownErrorLines,omitempty"`
+	PastErrors int `json:"pastErrorLines,omitempty"`
+
+	Damaged string `json:"damaged,omitempty"` // why the object that the text is cannot be read whole, with the line
+	Lines   int    `json:"lines"`
+	Bytes   int64  `json:"bytes"`
 
 	Normal []Note `json:"-"` // lines that are known as no sign of trouble, the first ones
 }
@@ -59,6 +67,7 @@ type Match struct {
 	Count      int         `json:"count"`              // lines that show it
 	Lines      []Line      `json:"lines"`              // the first ones, and the last one
 	last       int
+	state      bool // one of its lines is part of an object or a table: it has no later line
 }
 
 // Line is a line of the text.
@@ -66,7 +75,16 @@ type Line struct {
 	Number  int    `json:"line"`
 	Text    string `json:"text"`
 	Program string `json:"program,omitempty"` // whose message it is
+	origin
 }
+
+// origin is where a line comes from, by its own headers.
+type origin struct {
+	host, writer string
+	form         logline.Form
+}
+
+func originOf(l logline.Line) origin { return origin{string(l.Host), string(l.Program), l.Form} }
 
 // keptLines is how many lines of a match are kept, besides the last one.
 const keptLines = 2
@@ -81,6 +99,10 @@ type collector struct {
 	next  map[string]string // what to look at, by failure
 	lines int
 	bytes int64
+
+	errors     map[string]*errorForm
+	moreErrors int // lines of forms beyond the bound
+	past       past
 }
 
 // ruleMatches is what was met of one rule. Its lines are as they were read: to clean each of
@@ -89,7 +111,11 @@ type ruleMatches struct {
 	count int
 	first []Line
 	last  Line
+	hosts map[string]Line // the last line of each host
 }
+
+// maxHosts bounds the hosts of one text whose lines are told apart.
+const maxHosts = 64
 
 // print makes the lines fit to be printed: without secrets, and short.
 func (t *ruleMatches) print(clean func(string) string) {
@@ -100,23 +126,29 @@ func (t *ruleMatches) print(clean func(string) string) {
 }
 
 func newCollector(x *Index, clean func(string) string) *collector {
-	return &collector{x: x, clean: clean, by: map[int]*ruleMatches{}, with: map[int]bool{}, no: map[int]bool{}, next: map[string]string{}}
+	return &collector{x: x, clean: clean, by: map[int]*ruleMatches{}, with: map[int]bool{}, no: map[int]bool{}, next: map[string]string{},
+		errors: map[string]*errorForm{}, past: past{boots: map[string]int{}, done: map[string]int{}, names: map[string]string{}}}
 }
 
 func (c *collector) add(f found) {
 	for _, h := range f.hits {
 		t := c.by[h.rule]
 		if t == nil {
-			t = &ruleMatches{}
+			t = &ruleMatches{hosts: map[string]Line{}}
 			c.by[h.rule] = t
 		}
 		t.count++
-		line := Line{Number: c.lines + h.line, Text: h.text, Program: c.x.rules[h.rule].program}
+		line := Line{Number: c.lines + h.line, Text: h.text, Program: c.x.rules[h.rule].program, origin: h.from}
 		if len(t.first) < keptLines {
 			t.first = append(t.first, line)
 		}
 		t.last = line
+		if _, have := t.hosts[line.host]; have || len(t.hosts) < maxHosts {
+			t.hosts[line.host] = line
+		}
 	}
+	c.addErrors(f)
+	c.past.add(f.marks, c.lines)
 	for _, r := range f.with {
 		c.with[r] = true
 	}
@@ -137,22 +169,19 @@ func short(text string) string {
 
 func (c *collector) report() *Report {
 	r := &Report{Result: Absent, Matches: []Match{}, Lines: c.lines, Bytes: c.bytes}
-	byFault, byFailure, over := map[string]*Match{}, map[string]*Match{}, map[string]int{}
+	byFault, byFailure := map[string]*Match{}, map[string]*Match{}
 	pastFault, pastFailure := map[string]*Match{}, map[string]*Match{}
-	enders := c.enders()
+	c.past.enders = c.enders()
 	for _, i := range sorted(c.by) {
 		rule, t := &c.x.rules[i], c.by[i]
 		if len(rule.With) > 0 && !c.with[i] || c.no[i] || rule.Lines > 0 && c.lines > rule.Lines {
 			continue
 		}
 		toFault, toFailure := byFault, byFailure
-		if enders.ended(t.last) {
+		if c.allEnded(rule, t) {
 			toFault, toFailure = pastFault, pastFailure
 		}
 		t.print(c.clean)
-		for _, id := range rule.Ends {
-			over[id] = max(over[id], t.last.Number)
-		}
 		switch {
 		case rule.Fault != "":
 			grade := rule.Shows
@@ -169,11 +198,12 @@ func (c *collector) report() *Report {
 			r.Normal = append(r.Normal, Note{rule.Normal, t.first[0]})
 		}
 	}
+	c.unknownErrors(r, byFailure, byFault)
 	for id, m := range byFault {
 		f, _ := c.x.catalog.Fault(id)
 		m.Fault, m.Aliases = id, f.Aliases
 		switch {
-		case over[id] > m.last, (m.Confidence == fault.ShowsPossible || !f.StandsAlone && !f.TextOnly()) && c.quiet(m):
+		case (m.Confidence == fault.ShowsPossible || !f.StandsAlone && !f.TextOnly()) && c.quiet(m):
 			r.Over = append(r.Over, *m)
 		case f.StandsAlone || f.TextOnly():
 			r.Matches = append(r.Matches, *m)
@@ -206,28 +236,31 @@ func (c *collector) report() *Report {
 	return r
 }
 
-// ender is a line that ends what earlier lines of the same program show.
-type ender struct {
-	line int
-	over *pattern
-}
-
-type enders []ender
-
-func (c *collector) enders() (list enders) {
+// enders are the lines that end what others of the same host show.
+func (c *collector) enders() (list []ender) {
 	for i, t := range c.by {
-		if over := c.x.rules[i].over; over != nil {
-			list = append(list, ender{t.last.Number, over})
+		r := &c.x.rules[i]
+		if r.over == nil && len(r.Ends) == 0 && r.Proves == "" {
+			continue
+		}
+		for host, l := range t.hosts {
+			if l.form == logline.State {
+				continue
+			}
+			list = append(list, ender{line: l.Number, host: host, over: r.over, ends: r.Ends, stage: stageIndex(r.Proves)})
 		}
 	}
 	return list
 }
 
-// ended reports whether what a line shows is over by the end of the text.
-func (e enders) ended(l Line) bool {
-	return slices.ContainsFunc(e, func(x ender) bool {
-		return l.Number < x.line && x.over.in(plainLower(nil, []byte(l.Text)))
-	})
+// allEnded reports whether what a rule shows is over on each host that shows it.
+func (c *collector) allEnded(r *rule, t *ruleMatches) bool {
+	for _, l := range t.hosts {
+		if !c.ended(r, l) {
+			return false
+		}
+	}
+	return true
 }
 
 // Seen is a fault that was decided from the objects and journals in the same text.
@@ -284,6 +317,7 @@ func Merge(texts []*Report) *Report {
 	all := texts[0]
 	for _, r := range texts[1:] {
 		all.Matches, all.Symptoms, all.Over = join(all.Matches, r.Matches), join(all.Symptoms, r.Symptoms), join(all.Over, r.Over)
+		all.Errors, all.ErrorLines, all.PastErrors = append(all.Errors, r.Errors...), all.ErrorLines+r.ErrorLines, all.PastErrors+r.PastErrors
 		all.Lines, all.Bytes = all.Lines+r.Lines, all.Bytes+r.Bytes
 	}
 	return all
@@ -308,7 +342,7 @@ func join(a, b []Match) []Match {
 const quietLines = 500
 
 // quiet reports whether a match was not seen in the last lines of a long text.
-func (c *collector) quiet(m *Match) bool { return c.lines-m.last > quietLines }
+func (c *collector) quiet(m *Match) bool { return !m.state && c.lines-m.last > quietLines }
 
 func sorted(by map[int]*ruleMatches) []int {
 	var list []int
@@ -331,6 +365,7 @@ func (c *collector) match(to map[string]*Match, key string, grade fault.Grade, t
 	}
 	m.Count += t.count
 	m.last = max(m.last, t.last.Number)
+	m.state = m.state || t.last.form == logline.State
 	m.Lines = append(m.Lines, t.first...)
 	if t.count > len(t.first) {
 		m.Lines = append(m.Lines, t.last)
@@ -370,7 +405,7 @@ func (x *Index) rank(r *Report) {
 	order := func(a, b Match) int {
 		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(grave(a), grave(b)), -cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
 			-cmp.Compare(x.severity(a.Fault), x.severity(b.Fault)), -cmp.Compare(len(a.Explains), len(b.Explains)),
-			-cmp.Compare(a.Count, b.Count), cmp.Compare(a.Fault+a.Failure, b.Fault+b.Failure))
+			cmp.Compare(a.firstLine(), b.firstLine()), -cmp.Compare(a.Count, b.Count), cmp.Compare(a.Fault+a.Failure, b.Fault+b.Failure))
 	}
 	slices.SortFunc(r.Matches, order)
 	slices.SortFunc(r.Symptoms, order)
@@ -378,9 +413,17 @@ func (x *Index) rank(r *Report) {
 	switch {
 	case len(r.Matches) > 0 && r.Matches[0].Confidence.Rank() >= fault.ShowsLikely.Rank():
 		r.Result = Present
-	case len(r.Matches)+len(r.Symptoms) > 0:
+	case len(r.Matches)+len(r.Symptoms)+r.ErrorLines > 0:
 		r.Result = Unknown
 	}
+}
+
+// firstLine is where a match is seen first; what was read from objects comes last.
+func (m Match) firstLine() int {
+	if len(m.Lines) == 0 || m.Lines[0].Number == 0 {
+		return math.MaxInt
+	}
+	return m.Lines[0].Number
 }
 
 func boolFirst(a, b bool) int {

@@ -1,0 +1,197 @@
+package logline
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Leaf is what is behind the last colon of a chain of errors: what the operating system, TLS,
+// DNS or a server answered.
+type Leaf string
+
+// The leaves. Each stands for every wording of it in Go, curl, Python and shells.
+const (
+	Refused       Leaf = "refused"       // nothing listens there
+	Timeout       Leaf = "timeout"       // no answer came
+	NoRoute       Leaf = "no-route"      // no route to host, network is unreachable
+	Closed        Leaf = "closed"        // reset, EOF, broken pipe
+	NameUnknown   Leaf = "name-unknown"  // DNS has no such name
+	NameServer    Leaf = "name-server"   // the name server fails or does not answer
+	Untrusted     Leaf = "untrusted"     // unknown CA
+	Expired       Leaf = "expired"       // outside of its validity
+	OtherName     Leaf = "other-name"    // the certificate has other names
+	Handshake     Leaf = "handshake"     // TLS does not come about
+	PlainHTTP     Leaf = "plain-http"    // HTTP where TLS is expected
+	Unauthorized  Leaf = "unauthorized"  // HTTP 401
+	Forbidden     Leaf = "forbidden"     // HTTP 403, RBAC
+	NotFound      Leaf = "not-found"     // HTTP 404
+	ServerError   Leaf = "server-error"  // HTTP 5xx
+	TooMany       Leaf = "too-many"      // HTTP 429
+	Deadline      Leaf = "deadline"      // a step was not done in its time
+	NoSpace       Leaf = "no-space"      //
+	ReadOnly      Leaf = "read-only"     //
+	NoFile        Leaf = "no-file"       //
+	NoCommand     Leaf = "no-command"    //
+	NoPermission  Leaf = "no-permission" //
+	ExecFormat    Leaf = "exec-format"   // a program for another processor
+	NoMemory      Leaf = "no-memory"     //
+	Busy          Leaf = "busy"          //
+	AddressInUse  Leaf = "address-in-use"
+	Quota         Leaf = "quota"
+	InputOutput   Leaf = "input-output" // a disk
+	TooManyFiles  Leaf = "too-many-files"
+	NotRegistered Leaf = "no-kind" // the API does not know the kind
+)
+
+// Leaves are all leaves that a message can have.
+func Leaves() []Leaf {
+	var list []Leaf
+	for _, x := range leaves {
+		list = append(list, x.leaf)
+	}
+	for _, leaf := range statuses {
+		list = append(list, leaf)
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// leaves are the wordings, in lower case, of which the last one in a message counts.
+var leaves = []struct {
+	words []byte
+	leaf  Leaf
+}{
+	{[]byte("connection refused"), Refused}, {[]byte("i/o timeout"), Timeout}, {[]byte("connection timed out"), Timeout},
+	{[]byte("operation timed out"), Timeout}, {[]byte("timed out waiting"), Deadline}, {[]byte("client.timeout exceeded"), Timeout},
+	{[]byte("tls handshake timeout"), Handshake}, {[]byte("no route to host"), NoRoute}, {[]byte("network is unreachable"), NoRoute},
+	{[]byte("host is unreachable"), NoRoute}, {[]byte("connection reset by peer"), Closed}, {[]byte("broken pipe"), Closed},
+	{[]byte("unexpected eof"), Closed}, {[]byte(": eof"), Closed}, {[]byte("empty reply from server"), Closed},
+	{[]byte("no such host"), NameUnknown}, {[]byte("could not resolve host"), NameUnknown}, {[]byte("name or service not known"), NameUnknown},
+	{[]byte("nxdomain"), NameUnknown}, {[]byte("server misbehaving"), NameServer}, {[]byte("temporary failure in name resolution"), NameServer},
+	{[]byte("servfail"), NameServer}, {[]byte("signed by unknown authority"), Untrusted}, {[]byte("self-signed certificate"), Untrusted},
+	{[]byte("self signed certificate"), Untrusted}, {[]byte("unable to get local issuer certificate"), Untrusted},
+	{[]byte("certificate has expired"), Expired}, {[]byte("certificate is not yet valid"), Expired}, {[]byte("certificate is valid for "), OtherName},
+	{[]byte("doesn't contain any ip sans"), OtherName}, {[]byte("no alternative certificate subject name matches"), OtherName},
+	{[]byte("remote error: tls"), Handshake}, {[]byte("handshake failure"), Handshake}, {[]byte("gave http response to https client"), PlainHTTP},
+	{[]byte("first record does not look like a tls handshake"), PlainHTTP}, {[]byte("wrong version number"), PlainHTTP},
+	{[]byte("exceeded quota"), Quota}, {[]byte("is forbidden: user"), Forbidden}, {[]byte("context deadline exceeded"), Deadline},
+	{[]byte("no space left on device"), NoSpace}, {[]byte("read-only file system"), ReadOnly}, {[]byte("no such file or directory"), NoFile},
+	{[]byte("command not found"), NoCommand}, {[]byte("executable file not found"), NoCommand}, {[]byte("permission denied"), NoPermission},
+	{[]byte("operation not permitted"), NoPermission}, {[]byte("exec format error"), ExecFormat}, {[]byte("cannot allocate memory"), NoMemory},
+	{[]byte("device or resource busy"), Busy}, {[]byte("text file busy"), Busy}, {[]byte("address already in use"), AddressInUse},
+	{[]byte("input/output error"), InputOutput}, {[]byte("too many open files"), TooManyFiles},
+	{[]byte("the server could not find the requested resource"), NotRegistered}, {[]byte("no matches for kind"), NotRegistered},
+}
+
+// statuses are the answers of an HTTP server, by their number.
+var statuses = map[string]Leaf{
+	"401": Unauthorized, "403": Forbidden, "404": NotFound, "429": TooMany, "500": ServerError, "502": ServerError, "503": ServerError, "504": ServerError,
+}
+
+// statusWords are what is before or behind the number of a status, in lower case.
+var statusWords = [][]byte{[]byte("status code: "), []byte("status code "), []byte("statuscode: "), []byte("http status: "), []byte("status: "),
+	[]byte("returned error: "), []byte("returned code "), []byte("(status "), []byte("http error "), []byte("http "), []byte("http/1.1 "), []byte("http/2 ")}
+
+// statusTexts are the texts of a status, which Go's servers and clients print alone.
+var statusTexts = []struct {
+	words []byte
+	leaf  Leaf
+}{
+	{[]byte("internal server error"), ServerError}, {[]byte("bad gateway"), ServerError}, {[]byte("service unavailable"), ServerError},
+	{[]byte("gateway timeout"), ServerError}, {[]byte("gateway time-out"), ServerError}, {[]byte("401 unauthorized"), Unauthorized},
+	{[]byte("403 forbidden"), Forbidden}, {[]byte("404 not found"), NotFound}, {[]byte("too many requests"), TooMany},
+}
+
+// Failure is the grammar of an error: what was done with which object, and what came of it.
+type Failure struct {
+	Leaf   Leaf
+	Host   string // name or address of the endpoint, "" without one
+	Port   string
+	Path   string // of a URL
+	Scheme string
+	Object string // a file or a command, "" without one
+}
+
+// maxFailing bounds how much of a message the grammar reads: the end, where its leaf is.
+const maxFailing = 4 << 10
+
+// Failing reads the grammar of an error out of a message: the last leaf in it and the
+// endpoint that goes with it. False where it has no leaf that is known.
+func Failing(message []byte) (Failure, bool) {
+	m := message[max(0, len(message)-maxFailing):]
+	lower := lowered(make([]byte, 0, len(m)), m)
+	f, at := Failure{}, -1
+	for _, x := range leaves {
+		if i := bytes.LastIndex(lower, x.words); i > at {
+			f.Leaf, at = x.leaf, i
+		}
+	}
+	if leaf, i := status(lower); i > at {
+		f.Leaf, at = leaf, i
+	}
+	if at < 0 {
+		return Failure{}, false
+	}
+	f.endpoint(string(m), at)
+	switch f.Leaf {
+	case NoFile, NoCommand, NoPermission, ExecFormat, NoSpace, ReadOnly, Busy:
+		f.Object = objectBefore(string(m[:at]))
+	}
+	return f, true
+}
+
+// status finds the last status of an HTTP server in a message.
+func status(lower []byte) (leaf Leaf, at int) {
+	at = -1
+	for _, words := range statusWords {
+		for i := 0; ; {
+			j := bytes.Index(lower[i:], words)
+			if j < 0 {
+				break
+			}
+			i += j + len(words)
+			if i+3 > len(lower) || i+3 < len(lower) && digit(lower[i+3]) {
+				continue
+			}
+			if known := statuses[string(lower[i:i+3])]; known != "" && i > at {
+				leaf, at = known, i
+			}
+		}
+	}
+	for _, x := range statusTexts {
+		if i := bytes.LastIndex(lower, x.words); i > at {
+			leaf, at = x.leaf, i
+		}
+	}
+	return leaf, at
+}
+
+// longestEnd is how much of the end of a message is looked at for how it ends.
+const longestEnd = 48
+
+// ends are the leaves with which a line that has no level ends, where it reports a failure.
+var ends = [][]byte{
+	[]byte("connection refused"), []byte("i/o timeout"), []byte("no route to host"), []byte("no such host"), []byte("network is unreachable"),
+	[]byte("unknown authority"), []byte("command not found"), []byte("no such file or directory"), []byte("no space left on device"),
+	[]byte("connection timed out"), []byte("exec format error"), []byte("permission denied"), []byte("context deadline exceeded"),
+	[]byte("name or service not known"), []byte("connection reset by peer"), []byte("tls handshake timeout"), []byte("read-only file system"),
+}
+
+// EndsInFailure reports whether a message without a level ends as a chain of errors does.
+func EndsInFailure(message []byte) bool {
+	m := bytes.TrimRight(message, " .\"')]}")
+	if len(m) < longestEnd/4 {
+		return false
+	}
+	var buffer [longestEnd]byte
+	lower := lowered(buffer[:0], m[max(0, len(m)-longestEnd):])
+	switch lower[len(lower)-1] {
+	case 'd', 't', 'y', 'e', 'r', 'm', 'n': // the last letters of ends
+		for _, words := range ends {
+			if bytes.HasSuffix(lower, words) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,110 @@
+package logline
+
+import "bytes"
+
+// opening is how a message begins that its program calls an error in words, in lower case.
+var opening = [][]byte{
+	[]byte("error:"), []byte("error "), []byte("errors "), []byte("fatal:"), []byte("fatal error"), []byte("panic:"),
+	[]byte("failed to "), []byte("failed:"), []byte("failure:"), []byte("failure "), []byte("unable to "), []byte("could not "), []byte("couldn't "),
+	[]byte("cannot "), []byte("can't "), []byte("traceback (most recent call last)"), []byte("kernel panic"), []byte("oops:"), []byte("bug: "),
+	[]byte("dependency failed for "), []byte("e: "), []byte("err: "), []byte("critical:"), []byte("emergency:"),
+}
+
+// named is how the tools of a shell report an error behind their name: "curl: (7) Failed".
+var named = [][]byte{
+	[]byte("command not found"), []byte("no such file or directory"), []byte("permission denied"), []byte("connection refused"),
+	[]byte("exec format error"), []byte("no route to host"), []byte("not permitted"), []byte("read-only file system"), []byte("syntax error"),
+	[]byte("unbound variable"), []byte("no space left on device"), []byte("invalid option"), []byte("unrecognized option"),
+	[]byte("name or service not known"), []byte("temporary failure in name resolution"), []byte("could not resolve"),
+	[]byte("device or resource busy"), []byte("input/output error"),
+}
+
+// longestOpening bounds how much of a message is looked at for how it begins.
+const longestOpening = 40
+
+// spoken is the level that a message without a level of its own gives itself in words.
+func spoken(l *Line) Level {
+	m := l.Message
+	var buffer [longestOpening]byte
+	lower := lowered(buffer[:0], m[:min(len(m), longestOpening)])
+	for _, words := range opening {
+		if bytes.HasPrefix(lower, words) {
+			return Error
+		}
+	}
+	if string(l.Program) == "systemd" {
+		return unitLevel(m)
+	}
+	if program, rest, ok := cutProcess(m); ok && len(program) < longestOpening {
+		if bytes.HasPrefix(rest, []byte("(")) && string(program) == "curl" {
+			return Error
+		}
+		var buffer [longestNamed]byte
+		if len(rest) <= longestNamed {
+			all := lowered(buffer[:0], rest)
+			for _, words := range named {
+				if bytes.HasSuffix(all, words) {
+					return Error
+				}
+			}
+		}
+		lower = lowered(buffer[:0], rest[:min(len(rest), longestOpening)])
+		for _, words := range opening[:2] {
+			if bytes.HasPrefix(lower, words) {
+				return Error
+			}
+		}
+	}
+	return NoLevel
+}
+
+// longestNamed bounds a line of a shell's tool.
+const longestNamed = 300
+
+// lowered appends the lower case of ASCII letters.
+func lowered(to, text []byte) []byte {
+	for _, c := range text {
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		to = append(to, c)
+	}
+	return to
+}
+
+// isKey reports whether a line without the header of a log is a key of an object or of
+// describe, with its value.
+func isKey(m []byte) bool {
+	key, rest, ok := bytes.Cut(bytes.TrimPrefix(m, []byte("- ")), []byte(":"))
+	if !ok || len(key) == 0 || len(key) > 63 || len(rest) > 0 && rest[0] != ' ' {
+		return false
+	}
+	for i, c := range key {
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', digit(c), c == '.', c == '/', c == '-', c == '_':
+		case c == ' ' && i > 0 && key[i-1] != ' ' && len(rest) > 2 && rest[1] == ' ': // "Start Time:   Mon ..."
+		case c == '"' && (i == 0 || i == len(key)-1):
+		default:
+			return false
+		}
+	}
+	return len(rest) == 0 || len(rest) > 2 && rest[1] == ' ' || yamlKey(key)
+}
+
+// yamlKey reports whether a key is written as the API writes them: it begins small and has
+// no blank, or is quoted.
+func yamlKey(key []byte) bool {
+	c := key[0]
+	return (c >= 'a' && c <= 'z' || c == '"') && !bytes.ContainsAny(key, " -") && string(key) != "error" && string(key) != "panic" && string(key) != "fatal"
+}
+
+// columns reports whether a line has at least three cells with two blanks or more between them.
+func columns(m []byte) bool {
+	gaps := 0
+	for i := 2; i < len(m); i++ {
+		if m[i] != ' ' && m[i-1] == ' ' && m[i-2] == ' ' || m[i] != '\t' && m[i-1] == '\t' {
+			gaps++
+		}
+	}
+	return gaps >= 2
+}

@@ -1,0 +1,95 @@
+package logline
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Unit is what systemd reports about one of its units.
+type Unit struct {
+	Name   string // with its kind, kubelet.service; "" where only the description is given
+	Words  string // its description, as "Kubernetes Kubelet"; "" where only the name is given
+	Failed bool
+	Done   bool // started, finished or succeeded
+}
+
+var (
+	unitFailed = [][]byte{[]byte("Failed with result '"), []byte("Main process exited, code="), []byte("Control process exited, code="),
+		[]byte("Start request repeated too quickly"), []byte("start operation timed out")}
+	unitDone = [][]byte{[]byte("Succeeded."), []byte("Deactivated successfully")}
+)
+
+// Job reads a message of systemd about a unit (src/core/job.c and unit.c of systemd).
+func Job(message []byte) (Unit, bool) {
+	for _, done := range []string{"Started ", "Finished "} {
+		if rest, ok := bytes.CutPrefix(message, []byte(done)); ok {
+			u := described(rest)
+			u.Done = true
+			return u, true
+		}
+	}
+	for _, failed := range []string{"Failed to start ", "Dependency failed for "} {
+		if rest, ok := bytes.CutPrefix(message, []byte(failed)); ok {
+			u := described(rest)
+			u.Failed = true
+			return u, true
+		}
+	}
+	unit, rest, ok := bytes.Cut(message, []byte(": "))
+	if !ok || !name(unit) || bytes.IndexByte(unit, '.') < 0 {
+		return Unit{}, false
+	}
+	u := Unit{Name: string(unit)}
+	for _, words := range unitDone {
+		u.Done = u.Done || bytes.HasPrefix(rest, words)
+	}
+	for _, words := range unitFailed {
+		u.Failed = u.Failed || bytes.HasPrefix(rest, words)
+	}
+	if exited, ok := bytes.CutPrefix(rest, unitFailed[1]); ok && bytes.Contains(exited, []byte("status=0")) {
+		u.Failed = false
+	}
+	return u, u.Failed || u.Done
+}
+
+// described reads "Kubernetes Kubelet." and "kubelet.service - Kubernetes Kubelet.".
+func described(rest []byte) Unit {
+	text := strings.TrimSuffix(string(rest), ".")
+	if unit, words, ok := strings.Cut(text, " - "); ok && strings.Contains(unit, ".") && !strings.Contains(unit, " ") {
+		return Unit{Name: unit, Words: words}
+	}
+	if strings.HasSuffix(text, ".service") && !strings.Contains(text, " ") {
+		return Unit{Name: text}
+	}
+	return Unit{Words: text}
+}
+
+// unitLevel is the level of a message of systemd.
+func unitLevel(message []byte) Level {
+	if u, ok := Job(message); ok && u.Failed {
+		return Error
+	}
+	return NoLevel
+}
+
+// Of reports whether lines of a program belong to a unit: bootkube.sh to bootkube.service,
+// machine-config-daemon to machine-config-daemon-pull.service, kubenswrapper to the kubelet.
+func (u Unit) Of(program string) bool {
+	if u.Name == "" || program == "" {
+		return false
+	}
+	unit, _, _ := strings.Cut(u.Name, ".")
+	program = strings.TrimSuffix(program, ".sh")
+	return unit == program || strings.HasPrefix(unit, program+"-") || unit == "kubelet" && (program == "kubenswrapper" || program == "hyperkube" || program == "kubelet")
+}
+
+// boots are how a text shows that a host begins to boot: of journald, and of the kernel.
+var boots = [][]byte{[]byte("-- Reboot --"), []byte("-- Boot "), []byte("Linux version ")}
+
+// Boot reports whether a line begins a boot of its host. Line is as it stands in the text,
+// and l is what Parse made of it.
+func Boot(line []byte, l Line) bool {
+	text := bytes.TrimLeft(line, "> \t")
+	return bytes.HasPrefix(text, boots[0]) || bytes.HasPrefix(text, boots[1]) ||
+		l.Form == Log && bytes.HasPrefix(l.Message, boots[2]) && (len(l.Program) == 0 || string(l.Program) == "kernel")
+}

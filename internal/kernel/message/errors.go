@@ -1,0 +1,164 @@
+package message
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/logline"
+)
+
+// UnknownError is a line, or several of one form, that its own program calls an error and
+// that no message of the catalog knows.
+type UnknownError struct {
+	Program string `json:"program,omitempty"`
+	Host    string `json:"host,omitempty"`
+	Count   int    `json:"count"`
+	Lines   []Line `json:"lines"` // the first one, and the last one
+}
+
+// errorForm gathers lines of one form: they differ in numbers only.
+type errorForm struct {
+	count       int
+	first, last Line
+	line        []byte // the last one, in its block
+}
+
+// The bounds of what is kept of errors that nobody knows.
+const (
+	maxForms    = 256
+	maxFormText = 160
+)
+
+// judge looks at each line of a block for what its program says of it: errors that no
+// message knows, units of systemd that end, a host that boots.
+func (x *Index) judge(b []byte, f *found) {
+	defer func() {
+		for _, e := range f.errors { // the block is used again
+			e.last.Text, e.line = string(bytes.TrimRight(e.line, "\r\n")), nil
+		}
+	}()
+	known := make([]int, 0, len(f.hits))
+	for _, h := range f.hits {
+		known = append(known, h.line)
+	}
+	slices.Sort(known)
+	number := 0
+	for line := range bytes.Lines(b) {
+		number++
+		for len(known) > 0 && known[0] < number {
+			known = known[1:]
+		}
+		if len(line) < minError {
+			continue
+		}
+		l := logline.Parse(line[:min(len(line), maxTried)])
+		isKnown := len(known) > 0 && known[0] == number
+		switch {
+		case logline.Boot(line, l):
+			f.marks = append(f.marks, mark{line: number, host: string(l.Host), boot: true})
+		case string(l.Program) == "systemd":
+			if u, ok := logline.Job(l.Message); ok {
+				f.marks = append(f.marks, mark{line: number, host: string(l.Host), unit: u})
+			}
+			fallthrough
+		default:
+			if !isKnown && (l.Level >= logline.Error || l.Level == logline.NoLevel && l.Form != logline.State && logline.EndsInFailure(l.Message)) {
+				f.addError(number, line, l)
+			}
+		}
+	}
+}
+
+// minError is the length of the shortest line that reports an error.
+const minError = 6
+
+func (f *found) addError(number int, line []byte, l logline.Line) {
+	key := formOf(l)
+	if f.errors == nil {
+		f.errors = map[string]*errorForm{}
+	}
+	e := f.errors[key]
+	if e == nil {
+		from := originOf(l)
+		e = &errorForm{first: Line{Number: number, Text: string(bytes.TrimRight(line, "\r\n")), origin: from}, last: Line{origin: from}}
+		f.errors[key] = e
+	}
+	e.count++
+	e.last.Number, e.line = number, line
+}
+
+// formOf is what lines of one form have in common: host, program, and the message without
+// its numbers.
+func formOf(l logline.Line) string {
+	m := l.Message[:min(len(l.Message), maxFormText)]
+	key := make([]byte, 0, len(l.Host)+len(l.Program)+len(m)+2)
+	key = append(append(append(append(key, l.Host...), 0), l.Program...), 0)
+	masked := false
+	for _, c := range m {
+		if c >= '0' && c <= '9' {
+			if !masked {
+				key = append(key, '#')
+			}
+			masked = true
+			continue
+		}
+		if masked && (c >= 'a' && c <= 'f') {
+			continue // the rest of a number in hexadecimal digits
+		}
+		masked = false
+		key = append(key, c)
+	}
+	return string(key)
+}
+
+// addErrors adds the errors of a block that begins behind some lines.
+func (c *collector) addErrors(f found) {
+	for _, key := range slices.Sorted(maps.Keys(f.errors)) {
+		e := f.errors[key]
+		e.first.Number += c.lines
+		e.last.Number += c.lines
+		have := c.errors[key]
+		switch {
+		case have != nil:
+			have.count += e.count
+			have.last = e.last
+		case len(c.errors) == maxForms:
+			c.moreErrors += e.count
+		default:
+			c.errors[key] = e
+		}
+	}
+}
+
+// unknownErrors puts errors that nobody knows into the report: what their grammar shows, and
+// the rest with their own words. What is past is only counted.
+func (c *collector) unknownErrors(r *Report, failures, faults map[string]*Match) {
+	forms := slices.SortedFunc(maps.Values(c.errors), func(a, b *errorForm) int { return cmp.Compare(a.first.Number, b.first.Number) })
+	for _, e := range forms {
+		if c.ended(nil, e.last) || e.last.form != logline.State && c.lines-e.last.Number > quietLines {
+			r.PastErrors += e.count
+			continue
+		}
+		if c.understood(failures, faults, e) {
+			continue
+		}
+		r.ErrorLines += e.count
+		u := UnknownError{Program: e.first.writer, Host: e.first.host, Count: e.count, Lines: e.lines(c.clean)}
+		r.Errors = append(r.Errors, u)
+	}
+	r.ErrorLines += c.moreErrors
+}
+
+// lines are the first and the last line of a form, fit to be printed.
+func (e *errorForm) lines(clean func(string) string) []Line {
+	list := []Line{e.first}
+	if e.count > 1 {
+		list = append(list, e.last)
+	}
+	for i := range list {
+		list[i].Program, list[i].Text = list[i].writer, short(clean(list[i].Text))
+	}
+	return list
+}

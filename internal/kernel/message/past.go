@@ -1,0 +1,134 @@
+package message
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/logline"
+)
+
+// mark is a line that says what ended: a unit, or a boot of a host.
+type mark struct {
+	line int
+	host string
+	boot bool
+	unit logline.Unit
+}
+
+// past is what a text shows to be over: which units came up or ended well, when each host
+// booted last, and which lines of programs end others.
+type past struct {
+	boots  map[string]int    // by host: the last boot; "" is a boot whose host is not named
+	done   map[string]int    // by host and unit, or description: the last time that it was done
+	names  map[string]string // the unit of a description
+	failed mark              // the last failure: the line with the description of the unit is next to that with its name
+	enders []ender
+}
+
+// ender is a line that ends what earlier lines of the same host show.
+type ender struct {
+	line  int
+	host  string
+	over  *pattern
+	ends  []string // faults
+	stage int      // the stage that it proves, and all before it; -1 where none
+}
+
+// add notes the marks of a block that begins behind some lines.
+func (p *past) add(marks []mark, behind int) {
+	for _, m := range marks {
+		line := m.line + behind
+		switch {
+		case m.boot:
+			p.boots[m.host] = line
+		case m.unit.Done:
+			for _, key := range []string{m.unit.Name, m.unit.Words} {
+				if key != "" {
+					p.done[m.host+"\x00"+key] = line
+				}
+			}
+		case m.unit.Failed:
+			if m.unit.Name == "" && p.failed.unit.Name != "" && p.failed.host == m.host && line-p.failed.line <= adjacent {
+				p.names[p.failed.unit.Name] = m.unit.Words
+			}
+			p.failed = m
+			p.failed.line = line
+		}
+		if m.unit.Name != "" && m.unit.Words != "" {
+			p.names[m.unit.Name] = m.unit.Words
+		}
+	}
+}
+
+// adjacent is how many lines are between systemd's two lines about one failure, at most.
+const adjacent = 3
+
+// settledLines is how many lines after a boot a text needs to show that what failed before
+// it does not come again.
+const settledLines = 50
+
+// ended reports whether what a line shows is over by the end of the text. A rule is nil for an
+// error that no message knows.
+func (c *collector) ended(r *rule, l Line) bool {
+	if l.form == logline.State {
+		return false
+	}
+	p := &c.past
+	if slices.ContainsFunc(p.enders, func(e ender) bool { return e.endsLine(c.x, r, l) }) {
+		return true
+	}
+	if p.unitDone(l) {
+		return true
+	}
+	boot := max(p.boots[l.host], p.boots[""])
+	return boot > l.Number && (c.lines-boot >= settledLines || p.progressAfter(boot, l.host))
+}
+
+// unitDone reports whether the unit that a line is of, or is about, was done after it.
+func (p *past) unitDone(l Line) bool {
+	var about logline.Unit
+	if l.writer == "systemd" {
+		about, _ = logline.Job(logline.Parse([]byte(l.Text)).Message)
+	}
+	for key, line := range p.done {
+		host, unit, _ := strings.Cut(key, "\x00")
+		if line <= l.Number || host != l.host {
+			continue
+		}
+		if unit == about.Name && unit != "" || unit == about.Words && unit != "" || about.Name != "" && p.names[about.Name] == unit || (logline.Unit{Name: unit}).Of(l.writer) {
+			return true
+		}
+		for name, words := range p.names {
+			if words == unit && (logline.Unit{Name: name}).Of(l.writer) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// progressAfter reports whether a later line of a host shows that it got on.
+func (p *past) progressAfter(line int, host string) bool {
+	return slices.ContainsFunc(p.enders, func(e ender) bool { return e.line > line && e.stage >= 0 && sameHost(e.host, host) })
+}
+
+func sameHost(a, b string) bool { return a == b || a == "" || b == "" }
+
+// endsLine reports whether an ender ends what a line shows.
+func (e ender) endsLine(x *Index, r *rule, l Line) bool {
+	if l.Number >= e.line || !sameHost(e.host, l.host) {
+		return false
+	}
+	if r != nil && slices.Contains(e.ends, r.Fault) || e.over != nil && e.over.in(plainLower(nil, []byte(l.Text))) {
+		return true
+	}
+	if e.stage < 0 || r == nil || r.Fault == "" {
+		return false
+	}
+	f, ok := x.catalog.Fault(r.Fault)
+	return ok && f.Blocks != "" && stageIndex(f.Blocks) <= e.stage
+}
+
+// stageIndex is the place of a stage on the way from power-on to the config that is done.
+func stageIndex(s fault.Stage) int { return slices.Index(fault.Stages(), s) }

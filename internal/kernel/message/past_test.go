@@ -1,0 +1,66 @@
+package message
+
+import (
+	"strings"
+	"testing"
+)
+
+// What failed and then got done is history; what comes again, or is another's, is not.
+func TestPast(t *testing.T) {
+	x := builtIn(t)
+	const (
+		crio    = "May 01 07:45:35 w1 crio[1444]: time=\"2026-05-01 07:45:35Z\" level=fatal msg=\"config validation: invalid runtime_path for runtime 'crun'\"\n"
+		exited  = "May 01 07:45:35 w1 systemd[1]: crio.service: Main process exited, code=exited, status=1/FAILURE\n"
+		failed  = "May 01 07:45:35 w1 systemd[1]: Failed to start Open Container Initiative Daemon.\n"
+		reboot  = "-- Reboot --\n"
+		started = "May 01 07:47:56 w1 systemd[1]: Started Open Container Initiative Daemon.\n"
+		unknown = "May 01 07:45:35 w1 mystery[4]: Error: the flux is low\n"
+		joined  = "May 01 07:48:20 w1 kubenswrapper[1301]: I0501 07:48:20.001122    1301 kubelet_node_status.go:75] \"Successfully registered node\" node=\"w1\"\n"
+		quiet   = "May 01 07:49:00 w1 mystery[4]: all is well\n"
+	)
+	on := func(host, lines string) string { return strings.ReplaceAll(lines, " w1 ", " "+host+" ") }
+	for name, tt := range map[string]struct {
+		text string
+		want Result
+	}{
+		"it fails":                                {crio + exited + failed, Present},
+		"its unit is started later":               {crio + exited + failed + reboot + started, Absent},
+		"without a reboot":                        {crio + exited + failed + started, Absent},
+		"and fails again":                         {crio + exited + failed + started + crio, Present},
+		"the unit of another host is started":     {crio + exited + failed + on("w2", started), Present},
+		"the node registers":                      {crio + exited + failed + reboot + joined, Absent},
+		"another node registers":                  {crio + on("w2", joined), Present},
+		"an error that nobody knows":              {unknown, Unknown},
+		"before a boot that goes on":              {unknown + reboot + strings.Repeat(quiet, settledLines), Absent},
+		"before a boot of which little is known":  {unknown + reboot + quiet, Unknown},
+		"before a boot in which the node is back": {unknown + reboot + joined, Absent},
+		"an old one in a long log":                {unknown + strings.Repeat(quiet, quietLines+1), Absent},
+		"a row of a table far above":              {"w1   NotReady   worker   5d   v1.30.4\n" + strings.Repeat("w2   Ready   worker   5d   v1.30.4\n", quietLines+1), Unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := readText(t, x, tt.text); r.Result != tt.want {
+				t.Errorf("%s, want %s: %+v", r.Result, tt.want, r)
+			}
+		})
+	}
+}
+
+// The grammar of an error says with which server it is, in wordings that no message has.
+func TestGrammar(t *testing.T) {
+	x := builtIn(t)
+	for text, want := range map[string]string{
+		`Error: cannot get it: Get "http://192.0.2.10:6180/images/ipa.kernel": dial tcp 192.0.2.10:6180: i/o timeout`:                                               "the image server of metal3 at 192.0.2.10:6180: no answer comes (timeout)",
+		`Mar 01 11:30:40 b0 odd.sh[2]: /usr/local/bin/odd.sh: line 81: oc: command not found`:                                                                       "odd.sh: the command oc does not exist",
+		`ERROR odd thing: HTTPSConnectionPool(host='192.0.2.7', port=443): Max retries exceeded with url: /redfish/v1/ (Caused by E: [Errno 113] No route to host)`: "the BMC at 192.0.2.7:443: no route leads there",
+		`E0301 11:30:40.000001 9 a.go:1] sync "x" failed: open /etc/odd/file: permission denied`:                                                                    "no permission for /etc/odd/file",
+	} {
+		r := readText(t, x, text)
+		if r.Result != Unknown || len(r.Symptoms) != 1 || r.Symptoms[0].Failure != want || r.Symptoms[0].Next == "" || len(r.Errors) > 0 {
+			t.Errorf("%s:\n%+v", text, r)
+		}
+	}
+	r := readText(t, x, `level=error msg="pull odd: Get \"https://registry.example.com:5000/v2/\": tls: failed to verify certificate: x509: certificate signed by unknown authority"`)
+	if len(r.Matches) != 1 || r.Matches[0].Fault != "image-pull-tls" {
+		t.Errorf("%+v", r)
+	}
+}
