@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,20 +30,13 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	orDefault(&l.Request, 20*time.Second)
-	orDefault(&l.Watch, 6*time.Minute)
-	orDefault(&l.Answer, 64<<20)
-	orDefault(&l.Page, l.Answer)
-	orDefault(&l.Run, NoLimit)
-	orDefault(&l.RunLogs, NoLimit)
+	l.Request = cmp.Or(l.Request, 20*time.Second)
+	l.Watch = cmp.Or(l.Watch, 6*time.Minute)
+	l.Answer = cmp.Or(l.Answer, 64<<20)
+	l.Page = cmp.Or(l.Page, l.Answer)
+	l.Run = cmp.Or(l.Run, NoLimit)
+	l.RunLogs = cmp.Or(l.RunLogs, NoLimit)
 	return l
-}
-
-func orDefault[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
-	}
 }
 
 // Protect returns a copy of cfg whose clients - those of exec included - follow no

@@ -21,6 +21,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
 
 // watched are the resources of which a change may move a host or an indicator. Events,
@@ -206,7 +207,7 @@ func (t *table) read(body io.Reader, r evidence.Resource, changed func(Change)) 
 			return fmt.Errorf("watch %s: %w", r, err)
 		}
 		if e.Type == "ERROR" || e.Object.Kind != "Table" {
-			return fmt.Errorf("watch %s: %s %s", r, http.StatusText(e.Object.Code), clip(e.Object.Message))
+			return fmt.Errorf("watch %s: %s %s", r, http.StatusText(e.Object.Code), wire.Clip(e.Object.Message))
 		}
 		if len(e.Object.ColumnDefinitions) > 0 { // only the first event has them
 			t.columns = t.columns[:0]

@@ -14,6 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/source/lean"
+	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
 
 // Media types of requests. Protobuf of which only the fields of kinds are decoded takes
@@ -49,7 +50,7 @@ func (s *Source) formOf(as served, namespace string) form {
 func decode(body []byte, contentType string, as served, form form) (page, error) {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil && contentType != "" {
-		return page{}, garbage("content type %q", clip(contentType))
+		return page{}, garbage("content type %q", wire.Clip(contentType))
 	}
 	switch media {
 	case mediaProto:
@@ -57,7 +58,7 @@ func decode(body []byte, contentType string, as served, form form) (page, error)
 	case mediaJSON, "":
 		return decodeJSON(body, as, form)
 	}
-	return page{}, garbage("%s: %s", media, clip(string(body[:min(len(body), 2000)])))
+	return page{}, garbage("%s: %s", media, wire.Clip(string(body[:min(len(body), 2000)])))
 }
 
 // checkList refuses a page of another kind than the one that was asked for. Custom
@@ -115,7 +116,7 @@ func mark(content map[string]any, as served, form form) {
 func decodeJSON(body []byte, as served, form form) (page, error) {
 	var list map[string]any
 	if err := json.Unmarshal(body, &list); err != nil {
-		return page{}, garbage("decode %s: %v: %s", as.Resource, err, clip(string(body[:min(len(body), 200)])))
+		return page{}, garbage("decode %s: %v: %s", as.Resource, err, wire.Clip(string(body[:min(len(body), 200)])))
 	}
 	kind := schema.FromAPIVersionAndKind(evidence.String(list, "apiVersion"), evidence.String(list, "kind"))
 	if err := checkList(kind, as, form); err != nil {

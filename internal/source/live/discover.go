@@ -14,6 +14,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
 
 // errNotServed says that the API does not know a resource.
@@ -113,7 +114,7 @@ func (s *Source) readGroups(ctx context.Context, path string) (discovered, error
 		Versions []string `json:"versions"`
 	}
 	if err := json.Unmarshal(body, &kind); err != nil {
-		return discovered{}, s.notAnAPI(garbage("%s: %s", media, clip(string(body[:min(len(body), 2000)]))))
+		return discovered{}, s.notAnAPI(garbage("%s: %s", media, wire.Clip(string(body[:min(len(body), 2000)]))))
 	}
 	switch kind.Kind {
 	case "APIGroupDiscoveryList":
@@ -135,7 +136,7 @@ func (s *Source) readGroups(ctx context.Context, path string) (discovered, error
 		}
 		return discovered{groups: list.Groups}, nil
 	}
-	return discovered{}, s.notAnAPI(garbage("%s is of kind %q", path, clip(kind.Kind)))
+	return discovered{}, s.notAnAPI(garbage("%s is of kind %q", path, wire.Clip(kind.Kind)))
 }
 
 func (s *Source) notAnAPI(err error) error {
@@ -242,7 +243,7 @@ func (s *Source) resourcesOf(ctx context.Context, a *apis, gv schema.GroupVersio
 		}
 		l := &metav1.APIResourceList{}
 		if err := json.Unmarshal(body, l); err != nil || l.Kind != "APIResourceList" {
-			return nil, s.notAnAPI(garbage("%s: %s", path, clip(string(body[:min(len(body), 2000)]))))
+			return nil, s.notAnAPI(garbage("%s: %s", path, wire.Clip(string(body[:min(len(body), 2000)]))))
 		}
 		return l, nil
 	})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
 
 // Access is one thing that the API must allow: a verb on a resource.
@@ -112,16 +113,9 @@ func (s *Source) happened(err error) string {
 		return s.host + ": no answer in time"
 	case errors.As(err, &status):
 		code := int(status.Status().Code)
-		return fmt.Sprintf("%s: %d %s: %s", s.host, code, http.StatusText(code), clip(status.Status().Message))
+		return fmt.Sprintf("%s: %d %s: %s", s.host, code, http.StatusText(code), wire.Clip(status.Status().Message))
 	}
-	return s.host + ": " + clip(err.Error())
-}
-
-// clip makes one short line of a message that somebody else wrote.
-func clip(v string) string {
-	v = strings.Join(strings.Fields(v), " ")
-	const most = 300
-	return evidence.Shorten(v, most)
+	return s.host + ": " + wire.Clip(err.Error())
 }
 
 // passing reports whether another try is worthwhile: the connection was refused or

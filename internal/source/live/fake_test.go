@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -73,8 +74,8 @@ func (f *fakeAPI) source(t testing.TB, opts Options) *Source {
 
 func sourceOf(t testing.TB, host string, opts Options) *Source {
 	t.Helper()
-	orDefault(&opts.RetryPause, time.Millisecond)
-	orDefault(&opts.Vantage, "bastion")
+	opts.RetryPause = cmp.Or(opts.RetryPause, time.Millisecond)
+	opts.Vantage = cmp.Or(opts.Vantage, "bastion")
 	opts.Now = func() time.Time { return epoch }
 	s, err := New(&rest.Config{Host: host, BearerToken: "very-secret-token"}, opts)
 	if err != nil {

@@ -15,6 +15,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -62,27 +63,20 @@ type Options struct {
 	Now              func() time.Time
 }
 
-func orDefault[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
-	}
-}
-
 func (o Options) withDefaults(cfg *rest.Config) Options {
-	orDefault(&o.RequestTimeout, cfg.Timeout)
-	orDefault(&o.RequestTimeout, 15*time.Second)
-	orDefault(&o.RunTimeout, 3*time.Minute)
-	orDefault(&o.ListTimeout, o.RunTimeout/3)
-	orDefault(&o.RunBytes, 1<<30)
-	orDefault(&o.RunLogBytes, 4<<30)
-	orDefault(&o.RetryPause, 500*time.Millisecond)
-	orDefault(&o.QPS, 100)
-	orDefault(&o.Burst, 200)
-	orDefault(&o.PageSize, 500)
-	orDefault(&o.LogBytes, 64<<20)
-	orDefault(&o.LogLines, 100_000)
-	orDefault(&o.ProbeTimeout, 5*time.Second)
+	o.RequestTimeout = cmp.Or(o.RequestTimeout, cfg.Timeout)
+	o.RequestTimeout = cmp.Or(o.RequestTimeout, 15*time.Second)
+	o.RunTimeout = cmp.Or(o.RunTimeout, 3*time.Minute)
+	o.ListTimeout = cmp.Or(o.ListTimeout, o.RunTimeout/3)
+	o.RunBytes = cmp.Or(o.RunBytes, 1<<30)
+	o.RunLogBytes = cmp.Or(o.RunLogBytes, 4<<30)
+	o.RetryPause = cmp.Or(o.RetryPause, 500*time.Millisecond)
+	o.QPS = cmp.Or(o.QPS, 100)
+	o.Burst = cmp.Or(o.Burst, 200)
+	o.PageSize = cmp.Or(o.PageSize, 500)
+	o.LogBytes = cmp.Or(o.LogBytes, 64<<20)
+	o.LogLines = cmp.Or(o.LogLines, 100_000)
+	o.ProbeTimeout = cmp.Or(o.ProbeTimeout, 5*time.Second)
 	if o.Vantage == "" {
 		o.Vantage = "here"
 		if name, err := os.Hostname(); err == nil && name != "" {

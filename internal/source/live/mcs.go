@@ -40,7 +40,7 @@ func (s *Source) askPool(ctx context.Context, q probe.MCSAnswer) probe.MCSAnswer
 	req, err := http.NewRequestWithContext(w.Watch(ctx), http.MethodHead,
 		(&url.URL{Scheme: "https", Host: address, Path: "/config/" + q.Pool, RawPath: pathOf(q.Pool)}).String(), nil)
 	if err != nil {
-		q.ErrorClass, q.Error = probe.ErrOther, clip(err.Error())
+		q.ErrorClass, q.Error = probe.ErrOther, wire.Clip(err.Error())
 		return q
 	}
 	req.Header = http.Header{"Accept": {probe.MCSAccept}, "User-Agent": {"rollcall"}}
@@ -53,10 +53,10 @@ func (s *Source) askPool(ctx context.Context, q probe.MCSAnswer) probe.MCSAnswer
 		if errors.As(err, &link) {
 			err = link.Err
 		}
-		q.ErrorClass, q.Error = wire.Classify(err, q.Stage), clip(err.Error())
+		q.ErrorClass, q.Error = wire.Classify(err, q.Stage), wire.Clip(err.Error())
 		return q
 	}
 	_ = resp.Body.Close() // the answer to a HEAD has no body
-	q.Stage, q.Status, q.Server = probe.StageAnswered, resp.StatusCode, clip(resp.Header.Get("Server"))
+	q.Stage, q.Status, q.Server = probe.StageAnswered, resp.StatusCode, wire.Clip(resp.Header.Get("Server"))
 	return q
 }

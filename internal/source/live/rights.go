@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
 
 // Right is whether the API allows one access that a need asks for.
@@ -123,7 +124,7 @@ func (s *Source) review(caller context.Context, a Access) (bool, error) {
 	var got reviewStatus
 	if err := json.Unmarshal(answer, &got); err != nil || got.Kind != "SelfSubjectAccessReview" || got.Status == nil {
 		return false, s.unavailable(caller, caller, evidence.Need{Resource: right.Resource}, right,
-			garbage("%s", clip(string(answer[:min(len(answer), 2000)]))))
+			garbage("%s", wire.Clip(string(answer[:min(len(answer), 2000)]))))
 	}
 	return got.Status.Allowed, nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
 
 // Texts implements evidence.Source. A text is opened only when it is read; a
@@ -264,7 +265,7 @@ func (s *Source) stream(caller context.Context, need evidence.Need, right Access
 	first, _, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n"), []byte("\n"))
 	if slices.ContainsFunc(failures, func(f []byte) bool { return bytes.HasPrefix(first, f) }) {
 		cancel()
-		u := &evidence.Unavailable{Need: need, Why: evidence.Unreachable, Detail: clip(string(first))}
+		u := &evidence.Unavailable{Need: need, Why: evidence.Unreachable, Detail: wire.Clip(string(first))}
 		return nil, errors.Join(u, body.Close())
 	}
 	return &stream{Reader: in, body: body, cancel: cancel}, nil

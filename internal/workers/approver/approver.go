@@ -19,6 +19,7 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,18 +83,11 @@ type Approver struct {
 
 // New returns an approver.
 func New(api API, c Config) *Approver {
-	orDefault(&c.Every, 30*time.Second)
-	orDefault(&c.Gap, 500*time.Millisecond)
+	c.Every = cmp.Or(c.Every, 30*time.Second)
+	c.Gap = cmp.Or(c.Gap, 500*time.Millisecond)
 	c.Limits.setDefaults()
 	c.Times.setDefaults()
 	return &Approver{api: api, c: c, seen: map[string]string{}, events: newBucket(eventBurst, eventEvery), stale: 4*c.Every + c.Times.Duration}
-}
-
-func orDefault[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
-	}
 }
 
 // Run works until ctx is done, which is no error.

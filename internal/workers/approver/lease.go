@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -22,9 +23,9 @@ type LeaseTimes struct {
 }
 
 func (t *LeaseTimes) setDefaults() {
-	orDefault(&t.Duration, 30*time.Second)
-	orDefault(&t.Deadline, 20*time.Second)
-	orDefault(&t.Retry, 5*time.Second)
+	t.Duration = cmp.Or(t.Duration, 30*time.Second)
+	t.Deadline = cmp.Or(t.Deadline, 20*time.Second)
+	t.Retry = cmp.Or(t.Retry, 5*time.Second)
 }
 
 // lease is the lock between replicas, on a Lease object, by the rules of

@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
@@ -17,9 +18,9 @@ type Limits struct {
 }
 
 func (l *Limits) setDefaults() {
-	orDefault(&l.PerMinute, 60)
-	orDefault(&l.PerHour, 500)
-	orDefault(&l.PerHost, 4)
+	l.PerMinute = cmp.Or(l.PerMinute, 60)
+	l.PerHour = cmp.Or(l.PerHour, 500)
+	l.PerHost = cmp.Or(l.PerHost, 4)
 }
 
 // spending is what Rollcall approved in the last hour.
