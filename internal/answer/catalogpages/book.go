@@ -160,8 +160,8 @@ func byID(list []*fault.Fault) []*fault.Fault {
 	return slices.Compact(list)
 }
 
-// slug is the anchor of a heading.
-func slug(text string) string {
+// Slug is the anchor of a heading, as GitHub makes it.
+func Slug(text string) string {
 	return strings.ReplaceAll(notInSlug.ReplaceAllString(strings.ToLower(text), ""), " ", "-")
 }
 

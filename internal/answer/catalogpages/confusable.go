@@ -59,7 +59,7 @@ func (b *book) confusable() string {
 	list := b.families()
 	var index []string
 	for _, x := range list {
-		index = append(index, link(code(x.name), "#"+slug(x.name))+" ("+count(len(x.faults), "fault", "faults")+")")
+		index = append(index, link(code(x.name), "#"+Slug(x.name))+" ("+count(len(x.faults), "fault", "faults")+")")
 	}
 	d.list(index)
 	for _, x := range list {

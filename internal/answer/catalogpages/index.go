@@ -143,7 +143,7 @@ func (b *book) byCommand() string {
 	var others [][]string
 	for _, p := range sortedKeys(found) {
 		if len(found[p]) > 1 {
-			list = append(list, link(code(p), "#"+slug(p)))
+			list = append(list, link(code(p), "#"+Slug(p)))
 		} else {
 			c := sortedKeys(found[p])[0]
 			others = append(others, []string{code(c), b.remedyLinks(found[p][c])})

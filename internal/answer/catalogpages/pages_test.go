@@ -51,7 +51,7 @@ func checkLinks(t *testing.T, files map[string]string) {
 	anchors := map[string][]string{}
 	for name, text := range files {
 		for _, m := range heading.FindAllStringSubmatch(codeBlock.ReplaceAllString(text, ""), -1) {
-			anchors[name] = append(anchors[name], slug(m[1]))
+			anchors[name] = append(anchors[name], Slug(m[1]))
 		}
 	}
 	for name, text := range files {

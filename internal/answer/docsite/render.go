@@ -11,6 +11,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/rollcall-project/rollcall/internal/answer/catalogpages"
 )
 
 // repository is where a link leads to a file that is no page.
@@ -57,7 +59,7 @@ func (r *renderer) article(p Page) (article, error) {
 			if a.title == "" {
 				a.title = words
 			}
-			id := slug(words)
+			id := catalogpages.Slug(words)
 			if ids[id]++; ids[id] > 1 {
 				id += fmt.Sprintf("-%d", ids[id]-1)
 			}
@@ -130,11 +132,4 @@ func textOf(n ast.Node, source []byte) string {
 		return ast.WalkContinue, nil
 	})
 	return b.String()
-}
-
-var notInSlug = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
-
-// slug is the anchor of a heading, as GitHub makes it.
-func slug(words string) string {
-	return strings.ReplaceAll(notInSlug.ReplaceAllString(strings.ToLower(words), ""), " ", "-")
 }
