@@ -41,17 +41,10 @@ func (s Served) renews(r csrs.Request, now time.Time) string {
 	for _, ip := range c.IPAddresses {
 		ips = append(ips, ip.String())
 	}
-	if !equalSets(names, r.DNSNames) || !equalSets(ips, r.IPs) || len(c.EmailAddresses)+len(c.URIs)+len(r.Emails)+len(r.URIs) > 0 {
+	if !csrs.SameSet(names, r.DNSNames) || !csrs.SameSet(ips, r.IPs) || len(c.EmailAddresses)+len(c.URIs)+len(r.Emails)+len(r.URIs) > 0 {
 		return fmt.Sprintf("it serves %s, the request asks for %s", list(slices.Concat(names, ips)), list(slices.Concat(r.DNSNames, r.IPs)))
 	}
 	return ""
-}
-
-func equalSets(a, b []string) bool {
-	a, b = slices.Clone(a), slices.Clone(b)
-	slices.Sort(a)
-	slices.Sort(b)
-	return slices.Equal(a, b)
 }
 
 // Dialer connects to kubelets.

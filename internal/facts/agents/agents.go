@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -158,7 +159,7 @@ func (f *host) first(list []evidence.Object) {
 		at := evidence.Time(o.Content, "registered")
 		if t := f.Expected.Value(); !at.IsZero() && (t.IsZero() || at.Before(t)) {
 			f.Expected.Clear()
-			f.Expected.Set(at, o.Shows("registered", "the first host registered at "+at.UTC().Format(time.RFC3339), at))
+			f.Expected.Set(at, o.Shows("registered", "the first host registered at "+excerpt.Time(at), at))
 		}
 	}
 }

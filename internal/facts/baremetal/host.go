@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -320,5 +321,5 @@ func stamp(t time.Time) string {
 	if t.IsZero() {
 		return "an unknown time"
 	}
-	return t.UTC().Format(time.RFC3339)
+	return excerpt.Time(t)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -156,7 +157,7 @@ func noted(o evidence.Object) validity {
 }
 
 func valid(before, after time.Time) string {
-	return fmt.Sprintf("valid from %s to %s", before.UTC().Format(time.RFC3339), after.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("valid from %s to %s", excerpt.Time(before), excerpt.Time(after))
 }
 
 // served reads what probes saw; of several certificates that of a server that

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -68,7 +69,7 @@ func readManager(ctx context.Context, w *facts.World, _ fault.Subject) (Manager,
 	}
 	holder, _, _ := strings.Cut(evidence.String(own.Content, "spec", "holderIdentity"), "_")
 	behind := newest.Sub(renewed)
-	item := own.Shows("spec.renewTime", fmt.Sprintf("renewed %s by %s, %s behind the newest lease", renewed.UTC().Format(time.RFC3339), holder,
+	item := own.Shows("spec.renewTime", fmt.Sprintf("renewed %s by %s, %s behind the newest lease", excerpt.Time(renewed), holder,
 		fault.Span(behind)), renewed)
 	m.Found.Set(true, item)
 	m.Holder.Set(holder, item)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -115,7 +116,7 @@ func staleStatus(node evidence.Object) error {
 		return nil
 	}
 	return &evidence.Unavailable{Need: evidence.Objects(evidence.Pods, ""), Why: evidence.NotCollected,
-		Detail: "the status of the pods on " + node.Name + " is old: its kubelet has not reported since " + ready.Beat.UTC().Format(time.RFC3339),
+		Detail: "the status of the pods on " + node.Name + " is old: its kubelet has not reported since " + excerpt.Time(ready.Beat),
 		Supply: evidence.Supply{Kind: evidence.SupplySOSReport, Host: node.Name}}
 }
 

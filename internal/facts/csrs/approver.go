@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -171,7 +172,7 @@ func (a *Approver) lease(ctx context.Context, w *facts.World) error {
 		return facts.Miss(err, &a.LeaseStale)
 	}
 	a.LeaseStale.Set(newest.Sub(renewed) > leaseLimit,
-		lease.Shows("spec.renewTime", fmt.Sprintf("renewed %s, the newest node lease %s", stamp(renewed), stamp(newest)), renewed))
+		lease.Shows("spec.renewTime", fmt.Sprintf("renewed %s, the newest node lease %s", excerpt.Time(renewed), excerpt.Time(newest)), renewed))
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -144,7 +145,7 @@ func (r Request) item() evidence.Item {
 
 func (r Request) sentence() string {
 	return fmt.Sprintf("%s certificate for %s asked by %s at %s: %s", r.Kind, cmp.Or(r.NodeName, r.CN, "a name that cannot be read"), r.asker(),
-		stamp(r.Created), r.State)
+		excerpt.Time(r.Created), r.State)
 }
 
 // asker names the requester in a sentence.
@@ -273,7 +274,7 @@ func (a *Asked) node(ctx context.Context, w *facts.World, r Request) error {
 	}
 	renewed := evidence.Time(lease.Content, "spec", "renewTime")
 	if ok {
-		item = lease.Shows("spec.renewTime", "lease renewed "+stamp(renewed), renewed)
+		item = lease.Shows("spec.renewTime", "lease renewed "+excerpt.Time(renewed), renewed)
 	}
 	a.NodeRenewed.Set(renewed, item)
 	a.AliveSince.Set(renewed.After(r.Created.Add(aliveMargin)), item)
@@ -290,7 +291,7 @@ func one(ctx context.Context, w *facts.World, kind evidence.Resource, namespace,
 	if !ok || err != nil {
 		return o, false, evidence.Listed(kind, namespace, "no "+name+" is among them"), err
 	}
-	return o, true, evidence.Item{Locator: o.Loc, Excerpt: name + " exists since " + stamp(o.Created()), Time: o.Created()}, nil
+	return o, true, evidence.Item{Locator: o.Loc, Excerpt: name + " exists since " + excerpt.Time(o.Created()), Time: o.Created()}, nil
 }
 
 // logs sets what the approver's own log says that stops the request.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
@@ -105,7 +106,7 @@ func (j *judging) clientMachine() {
 	start, end := m.window()
 	inside := r.Created.After(start) && r.Created.Before(end)
 	j.must("window", window, waitsWindow, inside,
-		fmt.Sprintf("asked at %s, the window is %s to %s", stamp(r.Created), stamp(start), stamp(end)),
+		fmt.Sprintf("asked at %s, the window is %s to %s", excerpt.Time(r.Created), excerpt.Time(start), excerpt.Time(end)),
 		fmt.Sprintf("%s: CSR creation time %s not in range (%s, %s)", r.Name, r.Created, start, end))
 }
 
@@ -113,8 +114,6 @@ func (j *judging) clientMachine() {
 func (m machine) window() (start, end time.Time) {
 	return m.Created.Add(-machineSkew), m.Created.Add(machineWindow)
 }
-
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // noMachine is the approver's line; it was reworded in 4.20.
 func noMachine(version string, r Request) string {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
@@ -75,8 +76,8 @@ func (j *judging) renewal() {
 	case have.CN != r.CN:
 		c.Result, c.Detail = Refused, "it serves a certificate of "+have.CN
 	case !r.Created.Before(have.NotAfter):
-		c.Result, c.Detail = Refused, "its serving certificate expired at "+stamp(have.NotAfter)
-	case !sameSet(have.DNSNames, r.DNSNames) || !sameSet(have.IPs, r.IPs):
+		c.Result, c.Detail = Refused, "its serving certificate expired at "+excerpt.Time(have.NotAfter)
+	case !SameSet(have.DNSNames, r.DNSNames) || !SameSet(have.IPs, r.IPs):
 		c.Result = Refused
 		c.Detail = fmt.Sprintf("it serves %s, the request asks for %s",
 			list(slices.Concat(have.DNSNames, have.IPs)), list(slices.Concat(r.DNSNames, r.IPs)))
@@ -89,7 +90,8 @@ func (j *judging) renewal() {
 	j.anyOf = append(j.anyOf, c)
 }
 
-func sameSet(a, b []string) bool {
+// SameSet reports whether two lists have the same values in any order.
+func SameSet(a, b []string) bool {
 	a, b = slices.Clone(a), slices.Clone(b)
 	slices.Sort(a)
 	slices.Sort(b)

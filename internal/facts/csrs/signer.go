@@ -263,7 +263,7 @@ func (s *signing) usages() error {
 	if s.r.Kind == Serving {
 		sets = [][]string{servingUsages, servingUsagesLegacy}
 	}
-	if !slices.ContainsFunc(sets, func(want []string) bool { return sameSet(s.r.Usages, want) }) {
+	if !slices.ContainsFunc(sets, func(want []string) bool { return SameSet(s.r.Usages, want) }) {
 		return errors.New(list(s.r.Usages))
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -53,7 +54,7 @@ func readWrites(ctx context.Context, w *facts.World, _ fault.Subject) (Writes, e
 		return f, cmp.Or(missed, &evidence.Unavailable{Need: writesNeeds[0], Why: evidence.NotCollected, Detail: "no kubelet has a lease",
 			Supply: evidence.Supply{Kind: evidence.SupplyMustGather}})
 	}
-	shown := newest.Shows("spec.renewTime", fmt.Sprintf("lease of %s, the newest one, renewed at %s", newest.Name, last.UTC().Format(time.RFC3339)), last)
+	shown := newest.Shows("spec.renewTime", fmt.Sprintf("lease of %s, the newest one, renewed at %s", newest.Name, excerpt.Time(last)), last)
 	f.Last.Set(last, shown)
 	if f.Stopped.Set(w.Now.Sub(last) > stoppedAfter, shown); missed != nil { // a newer one may be among those that were not read
 		f.Stopped.Miss(missed)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/facts/pullerror"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -288,7 +289,7 @@ func readBoot(lines []line) boot {
 				b.failures++ // and not again where a line has two signatures
 			}
 			b.pull, _ = pullerror.Parse(l.Line.Text)
-			b.err, b.failure, b.end = cut(l.Groups[1]), l, nil
+			b.err, b.failure, b.end = excerpt.Of(l.Groups[1]), l, nil
 			if b.since.IsZero() {
 				b.since = l.Line.Time
 			}
@@ -301,7 +302,7 @@ func readBoot(lines []line) boot {
 func (b boot) fields() FirstBoot {
 	var f FirstBoot
 	item := func(l *line) evidence.Item {
-		return evidence.Item{Locator: l.Line.Loc, Excerpt: cut(l.Line.Text), Time: l.Line.Time}
+		return evidence.Item{Locator: l.Line.Loc, Excerpt: excerpt.Of(l.Line.Text), Time: l.Line.Time}
 	}
 	if b.failure != nil {
 		f.Failures.Set(b.failures, item(b.failure))
@@ -323,10 +324,4 @@ func (b boot) fields() FirstBoot {
 	}
 	facts.Complete(&f)
 	return f
-}
-
-func cut(text string) string {
-	text = strings.TrimSpace(text)
-	const most = 300
-	return evidence.Shorten(text, most)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -99,8 +100,8 @@ func (f *cert) times(leaf, root *x509.Certificate, serving evidence.Object) {
 	if root.NotAfter.Before(end) {
 		end = root.NotAfter
 	}
-	item := serving.Shows("data[tls.crt]", fmt.Sprintf("from %s to %s, issued by %q", leaf.NotBefore.UTC().Format(time.RFC3339),
-		end.UTC().Format(time.RFC3339), leaf.Issuer.CommonName), time.Time{})
+	item := serving.Shows("data[tls.crt]", fmt.Sprintf("from %s to %s, issued by %q", excerpt.Time(leaf.NotBefore),
+		excerpt.Time(end), leaf.Issuer.CommonName), time.Time{})
 	f.NotBefore.Set(leaf.NotBefore, item)
 	f.NotAfter.Set(end, item)
 	f.Signed.Set(leaf.CheckSignatureFrom(root) == nil, item)

@@ -9,9 +9,9 @@ package imagepull
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
 	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
@@ -139,14 +139,8 @@ func (p *pull) set(e pullerror.Error, text string, since time.Time, shown ...evi
 	}
 	p.Cause.Set(string(e.Cause), shown...)
 	p.Registry.Set(registry, shown...)
-	p.Error.Set(cut(text), shown...)
+	p.Error.Set(excerpt.OneLine(text), shown...)
 	p.Said.Set(e.Said, shown...)
 	p.Since.Set(since, shown...)
 	p.FirstBoot.Set(false, shown...)
-}
-
-func cut(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	const most = 300
-	return evidence.Shorten(text, most)
 }

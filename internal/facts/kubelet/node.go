@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
@@ -128,7 +129,7 @@ func (n *Node) link(ctx context.Context, w *facts.World, h inventory.Host) error
 
 func (n *Node) fill(api *corev1.Node, loc evidence.Locator) {
 	created := api.CreationTimestamp.UTC()
-	exists := evidence.Item{Locator: loc, Excerpt: "Node exists since " + stamp(created), Time: created}
+	exists := evidence.Item{Locator: loc, Excerpt: "Node exists since " + excerpt.Time(created), Time: created}
 	controlPlane := false
 	for _, role := range []string{openshift.MasterLabel, openshift.ControlPlaneLabel} {
 		if _, ok := api.Labels[role]; ok {
@@ -169,7 +170,7 @@ func (n *Node) ready(api *corev1.Node, loc evidence.Locator) {
 	ready, since := c.Status == corev1.ConditionTrue, c.LastTransitionTime.UTC()
 	text := "Ready=" + string(c.Status)
 	if evidence.Plausible(since) {
-		text += " since " + stamp(since)
+		text += " since " + excerpt.Time(since)
 	}
 	if c.Reason+c.Message != "" {
 		text += ": " + c.Reason + " " + c.Message
@@ -184,8 +185,6 @@ func (n *Node) ready(api *corev1.Node, loc evidence.Locator) {
 	n.StoppedPosting.Set(c.Status == corev1.ConditionUnknown, shown)
 	n.NetworkNotReady.Set(!ready && strings.Contains(c.Message, "NetworkPluginNotReady"), shown)
 }
-
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 func (n *Node) lease(ctx context.Context, w *facts.World, name string) error {
 	fields := []facts.Setter{&n.LeaseFound, &n.LeaseRenewed, &n.LeaseStale, &n.LeaseBehind}
@@ -205,7 +204,7 @@ func (n *Node) lease(ctx context.Context, w *facts.World, name string) error {
 	renewed, behind := Renewed(own), time.Duration(0)
 	if ok {
 		behind = newest.Sub(renewed)
-		shown = own.Shows("spec.renewTime", fmt.Sprintf("renewed %s, %s behind the newest lease", stamp(renewed), fault.Span(behind)), renewed)
+		shown = own.Shows("spec.renewTime", fmt.Sprintf("renewed %s, %s behind the newest lease", excerpt.Time(renewed), fault.Span(behind)), renewed)
 	}
 	n.LeaseFound.Set(ok, shown)
 	n.LeaseRenewed.Set(renewed, shown)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -71,7 +72,7 @@ func readSilence(ctx context.Context, w *facts.World, _ fault.Subject) (Silence,
 	f.Now.Set(now)
 	f.Gap.Set(fault.Span(now.Sub(from)))
 	shown := evidence.Listed(evidence.Leases, corev1.NamespaceNodeLease, fmt.Sprintf(
-		"%d of %d nodes are silent; the last renewal is of %s, the control plane's of %s", silent, len(leases), stamp(from), stamp(now)))
+		"%d of %d nodes are silent; the last renewal is of %s, the control plane's of %s", silent, len(leases), excerpt.Time(from), excerpt.Time(now)))
 	shown.Time = from
 	facts.ProveAll(&f, shown)
 	err = f.asking(ctx, w, from)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -117,5 +118,5 @@ func sentence(a probe.MCSAnswer) string {
 	if a.Status != 0 {
 		return fmt.Sprintf("%s: HTTP %d", a.Question(), a.Status)
 	}
-	return fmt.Sprintf("%s: %s %s", a.Question(), a.ErrorClass, excerpt(a.Error))
+	return fmt.Sprintf("%s: %s %s", a.Question(), a.ErrorClass, excerpt.Of(a.Error))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -133,7 +134,7 @@ func (f *hostRequests) setFailures(mine []request) {
 	}
 	f.Failures.Set(int64(len(row)), asked)
 	proof := evidence.Item{Locator: last.failure.Loc, Time: last.failure.Time,
-		Excerpt: fmt.Sprintf("%d in a row failed, the last one: %s", len(row), excerpt(last.failure.Text))}
+		Excerpt: fmt.Sprintf("%d in a row failed, the last one: %s", len(row), excerpt.Of(last.failure.Text))}
 	f.Failures.Prove(proof)
 	f.Why.Set(string(last.class), proof)
 	f.Since.Set(row[0].failure.Time, proof)

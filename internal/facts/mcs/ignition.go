@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -113,14 +114,14 @@ func follow(lines []hit) *console {
 		case sigCABroken, sigCABundle:
 			g.badCA = l
 		case sigVersionIn, sigInvalid, sigEmpty, sigMerge:
-			g.badConfig, g.config = excerpt(l.Line.Text), l
+			g.badConfig, g.config = excerpt.Of(l.Line.Text), l
 		case sigFailed, sigAcquire, sigFetchFail, sigEmergency:
 			g.giveUp(l)
 		case sigFinished:
 			g.finished, g.stage, g.end = true, "", l
 		case sigKargs, sigDisks, sigMount, sigFiles:
 			if g.stage, g.finished = laterStages[l.id], true; l.Groups[1] != "" && bad.MatchString(l.Groups[1]) {
-				g.stageError = excerpt(l.Groups[1])
+				g.stageError = excerpt.Of(l.Groups[1])
 			}
 		}
 	}
@@ -141,7 +142,7 @@ func (g *console) giveUp(l *hit) {
 		return
 	}
 	if _, why, ok := strings.Cut(l.Line.Text, "Ignition failed: "); ok {
-		g.stageError = excerpt(why)
+		g.stageError = excerpt.Of(why)
 	}
 }
 
@@ -179,7 +180,7 @@ func (g *console) answer(l *hit) {
 		}
 		return
 	}
-	g.err = excerpt(l.Groups[1])
+	g.err = excerpt.Of(l.Groups[1])
 	g.errorClass = errorClass(l.Groups[1])
 	g.sameName = g.errorClass == "tls-untrusted" && sameKeyName.MatchString(l.Groups[1])
 	if m := urlInError.FindStringSubmatch(l.Groups[1]); m != nil && g.attempt == nil { // the console begins after its attempt

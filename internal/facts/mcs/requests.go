@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -156,7 +157,7 @@ func (r *Requests) count(row []request) {
 		r.Failures.Prove(evidence.Item{
 			Locator: end.Loc,
 			Time:    end.Time,
-			Excerpt: fmt.Sprintf("%d requests in a row failed, the last one: %s", len(row), excerpt(end.Text)),
+			Excerpt: fmt.Sprintf("%d requests in a row failed, the last one: %s", len(row), excerpt.Of(end.Text)),
 		})
 	}
 }
@@ -174,12 +175,5 @@ func proofsOf(row []request) []request {
 
 // item is a line as evidence.
 func item(l evidence.Line) evidence.Item {
-	return evidence.Item{Locator: l.Loc, Excerpt: excerpt(l.Text), Time: l.Time}
-}
-
-// excerpt cuts a line to what fits a report.
-func excerpt(text string) string {
-	text = strings.TrimSpace(text)
-	const most = 300
-	return evidence.Shorten(text, most)
+	return evidence.Item{Locator: l.Loc, Excerpt: excerpt.Of(l.Text), Time: l.Time}
 }

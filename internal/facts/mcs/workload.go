@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -184,7 +185,7 @@ func (l *workload) events(ctx context.Context, w *facts.World) error {
 		if at := evidence.Time(o.Content, "firstTimestamp"); since.IsZero() || at.Before(since) {
 			since = at
 		}
-		facts.Prove(o.Shows("message", excerpt(message), evidence.Time(o.Content, "lastTimestamp")), &l.MountFailed, &l.MountSince)
+		facts.Prove(o.Shows("message", excerpt.Of(message), evidence.Time(o.Content, "lastTimestamp")), &l.MountFailed, &l.MountSince)
 	}
 	l.MountFailed.Set(secret)
 	l.MountSince.Set(since)

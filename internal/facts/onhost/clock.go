@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -70,7 +71,7 @@ func (f *clock) hardware(c onhost.Clock, loc evidence.Locator) {
 		return
 	}
 	d := c.At.Sub(c.RTC).Abs()
-	item := shows(loc, path, "hardware clock "+stamp(c.RTC)+", system clock "+stamp(c.At), c.At)
+	item := shows(loc, path, "hardware clock "+excerpt.Time(c.RTC)+", system clock "+excerpt.Time(c.At), c.At)
 	f.RTCKnown.Set(true, item)
 	f.RTCOffMillis.Set(d.Milliseconds(), item)
 	f.RTCOff.Set(span(d), item)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -52,7 +53,7 @@ func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (config, e
 func file(loc evidence.Locator, x onhost.File, there *facts.Field[bool], since *facts.Field[time.Time]) {
 	item := shows(loc, x.Path, "there is no such file", time.Time{})
 	if x.Exists {
-		item = shows(loc, x.Path, "the file is there, written "+stamp(x.Modified), x.Modified)
+		item = shows(loc, x.Path, "the file is there, written "+excerpt.Time(x.Modified), x.Modified)
 	}
 	there.Set(x.Exists, item)
 	if since != nil {

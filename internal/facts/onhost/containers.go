@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -91,7 +92,7 @@ func (s *stopped) add(list []onhost.Container, m onhost.Manifest, loc evidence.L
 		}
 		began, said := m.Modified, "it was never made"
 		if last != nil {
-			began, said = last.Created, fmt.Sprintf("%s, attempt %d of %s", last.State, last.Attempt, stamp(last.Created))
+			began, said = last.Created, fmt.Sprintf("%s, attempt %d of %s", last.State, last.Attempt, excerpt.Time(last.Created))
 		}
 		s.names = append(s.names, m.Pod+"/"+name)
 		if s.since.IsZero() || began.Before(s.since) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -147,7 +148,7 @@ func (f *Identity) certificate(id *onhost.Identity, leaf *onhost.Certificate, lo
 	node, asNode := strings.CutPrefix(leaf.CommonName, openshift.NodeUserPrefix)
 	asNode = asNode && slices.Contains(leaf.Organization, openshift.NodesGroup)
 	expired := id.At.After(leaf.NotAfter)
-	said := fmt.Sprintf("certificate of %s, valid from %s to %s", who, stamp(leaf.NotBefore), stamp(leaf.NotAfter))
+	said := fmt.Sprintf("certificate of %s, valid from %s to %s", who, excerpt.Time(leaf.NotBefore), excerpt.Time(leaf.NotAfter))
 	if why != "" {
 		said += "; " + why
 	}
@@ -195,9 +196,9 @@ func (f *Identity) bootstrap(id *onhost.Identity, loc evidence.Locator) {
 	if b.User != nil {
 		end, expired = b.User.NotAfter, id.At.After(b.User.NotAfter)
 		admin = slices.Contains(b.User.Organization, openshift.MastersGroup)
-		said += fmt.Sprintf(" of %s, valid to %s", b.User.CommonName, stamp(end))
+		said += fmt.Sprintf(" of %s, valid to %s", b.User.CommonName, excerpt.Time(end))
 		if why == "" && expired {
-			why = "its client certificate ended " + stamp(end)
+			why = "its client certificate ended " + excerpt.Time(end)
 		}
 	}
 	facts.Prove(shows(loc, b.Path, said, b.Modified), fields...)

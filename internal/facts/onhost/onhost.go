@@ -103,8 +103,6 @@ func at(loc evidence.Locator, path string) evidence.Locator {
 	return loc
 }
 
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
 func span(d time.Duration) string {
 	switch {
 	case d < time.Minute:

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -167,7 +168,7 @@ func state(u onhost.Unit) string {
 		s += fmt.Sprintf(", started again %d times", u.Restarts)
 	}
 	if !u.Since.IsZero() {
-		s += ", since " + stamp(u.Since)
+		s += ", since " + excerpt.Time(u.Since)
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -67,9 +68,9 @@ func (c *config) annotations(n nodeConfig) {
 	c.State.Set(n.state, names)
 	reason := names
 	if n.cause != "" {
-		reason = o.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, firstLine(n.cause), time.Time{})
+		reason = o.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, excerpt.OneLine(n.cause), time.Time{})
 	}
-	c.Reason.Set(firstLine(n.cause), reason)
+	c.Reason.Set(excerpt.OneLine(n.cause), reason)
 	c.Class.Set(string(n.class), reason)
 	desired, last := o.Annotation(openshift.DesiredDrainAnnotation), o.Annotation(openshift.LastDrainAnnotation)
 	c.DrainPending.Set(desired != "" && desired != last,
@@ -81,7 +82,7 @@ func (c *config) annotations(n nodeConfig) {
 func (c *config) lookUp(ctx context.Context, w *facts.World, n nodeConfig) error {
 	facts.Prove(n.item(), &c.CurrentMissing, &c.DesiredMissing)
 	if n.class.missing() {
-		facts.Prove(n.object.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, firstLine(n.cause), time.Time{}), &c.CurrentMissing)
+		facts.Prove(n.object.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, excerpt.OneLine(n.cause), time.Time{}), &c.CurrentMissing)
 	}
 	configs, err := configNames(ctx, w)
 	if err != nil {
@@ -164,7 +165,7 @@ func (c *config) comparePool(ctx context.Context, w *facts.World, n nodeConfig) 
 	degraded := o.Shows("status.conditions[NodeDegraded]", "the pool reports no degraded node", time.Time{})
 	if x := condition(&pool, apitypes.MachineConfigPoolNodeDegraded); isTrue(x) && x.Message != "" {
 		since = x.LastTransitionTime.UTC()
-		degraded.Excerpt, degraded.Time = firstLine(x.Message), since
+		degraded.Excerpt, degraded.Time = excerpt.OneLine(x.Message), since
 	}
 	c.PoolSince.Set(since, degraded)
 	return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -51,7 +52,7 @@ func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) 
 		if evidence.String(m, "type") != "TemplateControllerFailing" || evidence.String(m, "status") != "True" {
 			continue
 		}
-		message, since := firstLine(evidence.String(m, "message")), evidence.Time(m, "lastTransitionTime")
+		message, since := excerpt.OneLine(evidence.String(m, "message")), evidence.Time(m, "lastTransitionTime")
 		item := o.Shows("status.conditions[TemplateControllerFailing]", message, since)
 		c.Failing.Set(true, item)
 		c.Message.Set(message, item)

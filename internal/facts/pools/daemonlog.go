@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -207,7 +208,7 @@ func (d *daemon) follow(lines []daemonLine) {
 }
 
 func item(l daemonLine) evidence.Item {
-	return evidence.Item{Locator: l.Line.Loc, Excerpt: firstLine(l.Line.Text), Time: l.Line.Time}
+	return evidence.Item{Locator: l.Line.Loc, Excerpt: excerpt.OneLine(l.Line.Text), Time: l.Line.Time}
 }
 
 // flags are the fields that one line sets.
@@ -229,7 +230,7 @@ func (d *daemon) note(l daemonLine) {
 	switch l.id {
 	case sigDegraded, sigUnreconcile:
 		d.complaints++
-		d.complaint = firstLine(l.Groups[1])
+		d.complaint = excerpt.OneLine(l.Groups[1])
 		d.class = string(classOf(l.Groups[1]))
 	case sigRetryOS:
 		d.retries++

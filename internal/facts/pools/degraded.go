@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -34,7 +35,7 @@ func readDegraded(ctx context.Context, w *facts.World, s fault.Subject) (Degrade
 	}
 	n := configOf(o)
 	d.Degraded.Set(n.state == "Degraded", n.item())
-	reason := o.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, firstLine(n.cause), time.Time{})
+	reason := o.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, excerpt.OneLine(n.cause), time.Time{})
 	if n.cause != "" || n.state != "Degraded" {
 		d.Class.Set(string(n.class), reason)
 		d.Error.Set(shortError(n.cause), reason)
@@ -86,7 +87,7 @@ func Complaint(node evidence.Object) (state, reason string, shown evidence.Item)
 	if n.cause == "" {
 		return n.state, "", n.item()
 	}
-	return n.state, n.cause, node.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, firstLine(n.cause), time.Time{})
+	return n.state, n.cause, node.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, excerpt.OneLine(n.cause), time.Time{})
 }
 
 // OSRetries returns how often in a row a node's daemon has tried to update the OS without

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -63,7 +64,7 @@ func (v *nodes) complaining(list []nodeConfig) {
 	var proof []evidence.Item
 	for _, n := range list {
 		if n.configMissing() {
-			proof = append(proof, n.object.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, firstLine(n.cause), time.Time{}))
+			proof = append(proof, n.object.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, excerpt.OneLine(n.cause), time.Time{}))
 		}
 	}
 	v.Complaining.Set(int64(len(proof)), proof...)
@@ -151,7 +152,7 @@ func (v *nodes) bootstrap(ctx context.Context, w *facts.World, missing []nodeCon
 	for _, n := range missing {
 		if n.class == bootstrapMismatch || n.class == bootstrapNoDisk {
 			proven++
-			v.BootstrapMode.Prove(n.object.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, firstLine(n.cause), time.Time{}))
+			v.BootstrapMode.Prove(n.object.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, excerpt.OneLine(n.cause), time.Time{}))
 			continue
 		}
 		name := n.object.Name

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -164,7 +165,7 @@ func (v *Served) conditions(o evidence.Object, pool *apitypes.MachineConfigPool)
 		if !c.LastTransitionTime.IsZero() {
 			since = c.LastTransitionTime.UTC()
 		}
-		message := firstLine(c.Message)
+		message := excerpt.OneLine(c.Message)
 		item := o.Shows("status.conditions["+string(kind)+"]", message, since)
 		switch kind {
 		case apitypes.MachineConfigPoolRenderDegraded:
@@ -266,11 +267,4 @@ func configNames(ctx context.Context, w *facts.World) (map[string]evidence.Objec
 		names[o.Name] = o
 	}
 	return names, nil
-}
-
-// firstLine cuts a message to what fits a report.
-func firstLine(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	const most = 300
-	return evidence.Shorten(text, most)
 }

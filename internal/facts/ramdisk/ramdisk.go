@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/facts/baremetal"
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -224,7 +225,7 @@ func (b boot) fields(h inventory.Host) ramdisk {
 		driver, device := nic(b.driver.Line.Text)
 		f.Driver.Set(driver, b.driver.item())
 		f.Device.Set(device, b.driver.item())
-		f.DriverError.Set(clipLine(b.driver.Line.Text), b.driver.item())
+		f.DriverError.Set(excerpt.Of(b.driver.Line.Text), b.driver.item())
 	}
 	if b.module != nil {
 		f.Module.Set(b.module.Groups[1], b.module.item())
@@ -240,7 +241,7 @@ func (b boot) fields(h inventory.Host) ramdisk {
 func (b boot) agent(f *ramdisk) {
 	text, item := b.outcome.Line.Text, b.outcome.item()
 	f.Cause.Set(b.cause, item)
-	f.Error.Set(clipLine(text), item)
+	f.Error.Set(excerpt.Of(text), item)
 	facts.Prove(item, &f.Class, &f.Endpoint, &f.MACs, &f.MACAbsent)
 	f.Class.Set("", item)
 	f.Endpoint.Set("", item)
@@ -257,12 +258,5 @@ func (b boot) agent(f *ramdisk) {
 }
 
 func (l *line) item() evidence.Item {
-	return evidence.Item{Locator: l.Line.Loc, Excerpt: clipLine(l.Line.Text), Time: l.Line.Time}
-}
-
-// clipLine cuts a line to what fits on a screen.
-func clipLine(text string) string {
-	text = strings.TrimSpace(text)
-	const most = 300
-	return evidence.Shorten(text, most)
+	return evidence.Item{Locator: l.Line.Loc, Excerpt: excerpt.Of(l.Line.Text), Time: l.Line.Time}
 }

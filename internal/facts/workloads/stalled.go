@@ -7,6 +7,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -161,7 +162,7 @@ func readScheduler(ctx context.Context, w *facts.World, _ fault.Subject) (Schedu
 		near = far
 	}
 	behind := fault.Span(near.Sub(renewed))
-	item := own.Shows("spec.renewTime", fmt.Sprintf("renewed %s by %s, %s behind the newest lease", renewed.UTC().Format(time.RFC3339),
+	item := own.Shows("spec.renewTime", fmt.Sprintf("renewed %s by %s, %s behind the newest lease", excerpt.Time(renewed),
 		holder, behind), renewed)
 	f.Holder.Set(holder, item)
 	f.Renewed.Set(renewed, item)

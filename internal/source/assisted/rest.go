@@ -218,9 +218,9 @@ func parseValidations(raw []byte) []Validation {
 	return list[:min(len(list), maxValidations)]
 }
 
-func text(s string) string { return cut(s, maxText) }
+func text(s string) string { return evidence.Shorten(s, maxText) }
 
-func word(s string) string { return cut(strings.TrimSpace(s), maxWord) }
+func word(s string) string { return evidence.Shorten(strings.TrimSpace(s), maxWord) }
 
 func words(list []string) []string {
 	var out []string
@@ -228,8 +228,4 @@ func words(list []string) []string {
 		out = append(out, word(s))
 	}
 	return out
-}
-
-func cut(s string, n int) string {
-	return evidence.Shorten(s, n)
 }
