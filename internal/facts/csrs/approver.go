@@ -55,11 +55,9 @@ type Approver struct {
 	Waiting      facts.Field[string]    `cel:"waiting"` // why a container waits: CrashLoopBackOff, ...
 	Since        facts.Field[time.Time] `cel:"since"`   // since when it does not run
 	LeaseFound   facts.Field[bool]      `cel:"leaseFound"`
-	LeaseRenewed facts.Field[time.Time] `cel:"leaseRenewed"`
 	LeaseStale   facts.Field[bool]      `cel:"leaseStale"` // against the newest lease of the cluster
 	FlowDisabled facts.Field[bool]      `cel:"flowDisabled"`
 	Refusals     facts.Field[int]       `cel:"refusals"` // lines in which it refuses a request
-	Approvals    facts.Field[int]       `cel:"approvals"`
 }
 
 // ApproverFact is the fact approver.
@@ -158,11 +156,10 @@ func notReadySince(pod evidence.Object) time.Time {
 func (a *Approver) lease(ctx context.Context, w *facts.World) error {
 	lease, ok, shown, err := one(ctx, w, evidence.Leases, openshift.MachineApproverNamespace, approverLease)
 	if err != nil {
-		return facts.Miss(err, &a.LeaseFound, &a.LeaseRenewed, &a.LeaseStale)
+		return facts.Miss(err, &a.LeaseFound, &a.LeaseStale)
 	}
 	renewed := evidence.Time(lease.Content, "spec", "renewTime")
 	a.LeaseFound.Set(ok, shown)
-	a.LeaseRenewed.Set(renewed, shown)
 	if !ok { // a release before 4.9 elected by ConfigMap
 		a.LeaseStale.Set(false, shown)
 		return nil
@@ -193,7 +190,7 @@ func (a *Approver) log(ctx context.Context, w *facts.World) error {
 	for _, s := range refusals {
 		lines, err := w.Matches(ctx, approverLog, s.id)
 		if err != nil {
-			return facts.Miss(err, &a.Refusals, &a.Approvals)
+			return facts.Miss(err, &a.Refusals)
 		}
 		count += len(lines)
 		if len(lines) > 0 {
@@ -203,13 +200,5 @@ func (a *Approver) log(ctx context.Context, w *facts.World) error {
 		}
 	}
 	a.Refusals.Set(count)
-	lines, err := w.Matches(ctx, approverLog, sigApproved)
-	if err != nil {
-		return facts.Miss(err, &a.Approvals)
-	}
-	a.Approvals.Set(len(lines))
-	if len(lines) > 0 {
-		a.Approvals.Prove(lines[len(lines)-1].Item())
-	}
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 
 // FloodSeen is the fact csr-flood.
 type FloodSeen struct {
-	Pending  facts.Field[int]       `cel:"pending"` // requests of nodes younger than an hour that are not approved
 	Limit    facts.Field[int]       `cel:"limit"`
 	Exceeded facts.Field[bool]      `cel:"exceeded"`
 	Loudest  facts.Field[string]    `cel:"loudest"`  // the node that most of them are for, if one asks that often; else ""
@@ -71,7 +70,6 @@ func (f *FloodSeen) count(count flood, all []Request, w *facts.World) {
 			shown.Excerpt += fmt.Sprintf("; %d of them are for %s", n, node)
 		}
 	}
-	f.Pending.Set(count.Pending, shown)
 	if facts.Missed(unread) && count.Pending > maxPendingExtra { // below 101 no number of machines matters
 		_ = facts.Miss(unread, &f.Exceeded, &f.Loudest, &f.Requests, &f.Since)
 		return

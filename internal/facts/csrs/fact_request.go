@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
@@ -23,14 +22,12 @@ type Asked struct {
 	Node       facts.Field[string]    `cel:"node"`  // the node that is asked for; "" where none is named
 	Kind       facts.Field[string]    `cel:"kind"`  // client, serving, network, other
 	State      facts.Field[string]    `cel:"state"` // pending, approved, issued, denied, failed
-	Signer     facts.Field[string]    `cel:"signer"`
 	Requester  facts.Field[string]    `cel:"requester"`
 	Renews     facts.Field[bool]      `cel:"renews"` // a node asks for its own next client certificate
 	Created    facts.Field[time.Time] `cel:"created"`
 	FirstAsked facts.Field[time.Time] `cel:"firstAsked"` // when the oldest request of this node and kind was made that is not answered
 	Newest     facts.Field[bool]      `cel:"newest"`     // only the newest of a node is of use to it
 	Siblings   facts.Field[int]       `cel:"siblings"`   // other open requests for the same node and kind
-	Keys       facts.Field[int]       `cel:"keys"`       // different keys among all of them
 
 	ApprovedAt     facts.Field[time.Time] `cel:"approvedAt"`
 	ApprovedReason facts.Field[string]    `cel:"approvedReason"`
@@ -39,11 +36,9 @@ type Asked struct {
 	FailedReason   facts.Field[string]    `cel:"failedReason"`
 	FailedMessage  facts.Field[string]    `cel:"failedMessage"`
 
-	Approves facts.Field[string]   `cel:"approves"` // what the approver decides: passed, refused, unknown, not-applicable
-	Waits    facts.Field[string]   `cel:"waits"`    // what stops it there; see Waits
-	Why      facts.Field[string]   `cel:"why"`
-	Failed   facts.Field[[]string] `cel:"failed"` // the names of the approver's checks that refuse
-	Logged   facts.Field[string]   `cel:"logged"` // what the approver's own log says that stops it, in the same words as waits
+	Waits  facts.Field[string]   `cel:"waits"`  // what stops it there; see Waits
+	Failed facts.Field[[]string] `cel:"failed"` // the names of the approver's checks that refuse
+	Logged facts.Field[string]   `cel:"logged"` // what the approver's own log says that stops it, in the same words as waits
 
 	Host     facts.Field[string] `cel:"host"`     // the host of the roll that it is for
 	Expected facts.Field[bool]   `cel:"expected"` // that host is expected; false: only requests claim the name
@@ -51,13 +46,9 @@ type Asked struct {
 
 	NodeExists   facts.Field[bool]      `cel:"nodeExists"`
 	NodeReady    facts.Field[bool]      `cel:"nodeReady"`
-	NodeCreated  facts.Field[time.Time] `cel:"nodeCreated"`
-	NodeRenewed  facts.Field[time.Time] `cel:"nodeRenewed"` // the node's lease
-	AliveSince   facts.Field[bool]      `cel:"aliveSince"`  // a kubelet of that name renewed its lease well after this request was made
-	LaterIssued  facts.Field[bool]      `cel:"laterIssued"` // a younger request of the same node and kind was issued
-	Machine      facts.Field[string]    `cel:"machine"`     // the Machine that the decision was made with
+	AliveSince   facts.Field[bool]      `cel:"aliveSince"` // a kubelet of that name renewed its lease well after this request was made
+	Machine      facts.Field[string]    `cel:"machine"`    // the Machine that the decision was made with
 	Machines     facts.Field[int]       `cel:"machines"`
-	WindowStart  facts.Field[time.Time] `cel:"windowStart"`
 	WindowEnd    facts.Field[time.Time] `cel:"windowEnd"`
 	StrangeNames facts.Field[[]string]  `cel:"strangeNames"` // asked for and not listed by the Machine
 	StrangeIPs   facts.Field[[]string]  `cel:"strangeIPs"`
@@ -110,10 +101,9 @@ func readRequest(ctx context.Context, w *facts.World, s fault.Subject) (Asked, e
 func askedOf(r Request, p siblings) Asked {
 	a := Asked{
 		Name: facts.Known(r.Name), Node: facts.Known(r.NodeName), Kind: facts.Known(string(r.Kind)), State: facts.Known(string(r.State)),
-		Signer: facts.Known(r.Signer), Requester: facts.Known(r.Requester), Renews: facts.Known(r.Renews()), Created: facts.Known(r.Created),
-		FirstAsked: facts.Known(p.first), Newest: facts.Known(p.newest), Siblings: facts.Known(p.siblings), Keys: facts.Known(p.keys),
-		LaterIssued: facts.Known(p.laterIssued),
-		ApprovedAt:  facts.Known(r.Approval.At), ApprovedReason: facts.Known(r.Approval.Reason),
+		Requester: facts.Known(r.Requester), Renews: facts.Known(r.Renews()), Created: facts.Known(r.Created),
+		FirstAsked: facts.Known(p.first), Newest: facts.Known(p.newest), Siblings: facts.Known(p.siblings),
+		ApprovedAt: facts.Known(r.Approval.At), ApprovedReason: facts.Known(r.Approval.Reason),
 		DeniedReason: facts.Known(r.Denial.Reason), DeniedMessage: facts.Known(r.Denial.Message),
 		FailedReason: facts.Known(r.Failure.Reason), FailedMessage: facts.Known(r.Failure.Message),
 	}
@@ -161,24 +151,20 @@ func (r Request) asker() string {
 
 // siblings is the position of a request among the others of its node.
 type siblings struct {
-	newest         bool
-	siblings, keys int
-	first          time.Time
-	laterIssued    bool
+	newest   bool
+	siblings int
+	first    time.Time
 }
 
 func siblingsOf(all []Request, r Request) siblings {
-	p := siblings{newest: Newest(all, r), first: r.Created, keys: 1}
+	p := siblings{newest: Newest(all, r), first: r.Created}
 	if r.NodeName == "" {
 		return p
 	}
-	keys := map[string]bool{}
 	open := false
 	for _, o := range Siblings(all, r) {
-		keys[o.KeyDigest] = true
 		if o.State == Issued { // what was asked before it has been answered
 			open = false
-			p.laterIssued = p.laterIssued || o.Created.After(r.Created)
 			continue
 		}
 		if o.State != r.State {
@@ -191,7 +177,6 @@ func siblingsOf(all []Request, r Request) siblings {
 			p.siblings++
 		}
 	}
-	p.keys = len(keys)
 	return p
 }
 
@@ -245,13 +230,11 @@ const aliveMargin = time.Minute
 func (a *Asked) node(ctx context.Context, w *facts.World, r Request) error {
 	node, ok, item, err := one(ctx, w, evidence.Nodes, "", r.NodeName)
 	if err != nil {
-		return facts.Miss(err, &a.NodeExists, &a.NodeReady, &a.NodeCreated, &a.NodeRenewed, &a.AliveSince)
+		return facts.Miss(err, &a.NodeExists, &a.NodeReady, &a.AliveSince)
 	}
 	a.NodeExists.Set(ok, item)
-	a.NodeCreated.Set(node.Created(), item)
 	if !ok {
 		a.NodeReady.Set(false, item)
-		a.NodeRenewed.Set(time.Time{}, item)
 		a.AliveSince.Set(false, item)
 		return nil
 	}
@@ -270,13 +253,12 @@ func (a *Asked) node(ctx context.Context, w *facts.World, r Request) error {
 	}
 	lease, ok, item, err := one(ctx, w, evidence.Leases, corev1.NamespaceNodeLease, r.NodeName)
 	if err != nil {
-		return facts.Miss(err, &a.NodeRenewed, &a.AliveSince)
+		return facts.Miss(err, &a.AliveSince)
 	}
 	renewed := evidence.Time(lease.Content, "spec", "renewTime")
 	if ok {
 		item = lease.Shows("spec.renewTime", "lease renewed "+excerpt.Time(renewed), renewed)
 	}
-	a.NodeRenewed.Set(renewed, item)
 	a.AliveSince.Set(renewed.After(r.Created.Add(aliveMargin)), item)
 	return nil
 }
@@ -321,7 +303,6 @@ func (a *Asked) evaluate(ctx context.Context, w *facts.World, r Request) error {
 	if r.Broken != "" {
 		shown = evidence.Item{Locator: r.Loc.At("spec.request"), Excerpt: r.Broken}
 	}
-	a.Approves.Set(string(j.Approves), shown)
 	a.Failed.Set(j.refusals(), shown)
 	if j.Waits == waitsNoMachine {
 		a.Waits.Prove(a.compared(r)...)
@@ -334,13 +315,10 @@ func (a *Asked) evaluate(ctx context.Context, w *facts.World, r Request) error {
 	switch {
 	case j.Waits != waitsUnknown:
 		a.Waits.Set(string(j.Waits), shown)
-		a.Why.Set(j.Why, shown)
 	case logged == "" || logged == string(waitsNoMachine): // the log does not tell why it found none
 		a.Waits.Miss(&notKnown{j.Why, j.err})
-		a.Why.Set(j.Why, shown)
 	default:
 		a.Waits.Set(logged, a.Logged.Proof()...)
-		a.Why.Set(strings.TrimSpace(a.Logged.Proof()[0].Excerpt), a.Logged.Proof()...)
 	}
 	return nil
 }
@@ -386,19 +364,18 @@ func (j judgement) proofAt(r Request) evidence.Locator {
 func (a *Asked) machines(in surroundings, j judgement, r Request) {
 	all, err := in.Machines.Get()
 	if err != nil {
-		_ = facts.Miss(err, &a.Machine, &a.Machines, &a.WindowStart, &a.WindowEnd, &a.StrangeNames, &a.StrangeIPs)
+		_ = facts.Miss(err, &a.Machine, &a.Machines, &a.WindowEnd, &a.StrangeNames, &a.StrangeIPs)
 		return
 	}
 	list := evidence.Listed(evidence.Machines, MachineNamespace, fmt.Sprintf("%d Machines", len(all)))
 	a.Machines.Set(len(all), list)
 	item := list
 	var m machine
-	var start, end time.Time
+	var end time.Time
 	if i := slices.IndexFunc(all, func(m machine) bool { return m.Name == j.Machine }); i >= 0 {
 		m, item = all[i], evidence.Item{Locator: j.proofAt(r), Excerpt: "Machine " + j.Machine}
-		start, end = m.window()
+		_, end = m.window()
 	}
-	a.WindowStart.Set(start, item)
 	a.WindowEnd.Set(end, item)
 	a.Machine.Set(j.Machine, item)
 	var names, ips []string

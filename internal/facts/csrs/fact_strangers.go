@@ -22,13 +22,10 @@ import (
 type UnknownNames struct {
 	Count     facts.Field[int]       `cel:"count"`     // names
 	Names     facts.Field[string]    `cel:"names"`     // the first few, then how many more
-	Requests  facts.Field[int]       `cel:"requests"`  // that were approved for them
 	First     facts.Field[time.Time] `cel:"first"`     // approval
-	Last      facts.Field[time.Time] `cel:"last"`      // approval
 	Window    facts.Field[string]    `cel:"window"`    // from the first to the last
 	Approver  facts.Field[string]    `cel:"approver"`  // the reason in the condition Approved, most often
 	Requester facts.Field[string]    `cel:"requester"` // who made the requests, most often
-	Expires   facts.Field[time.Time] `cel:"expires"`   // the last of the certificates; zero where none could be read
 }
 
 // joins is how long a kubelet with a new certificate may take to register its Node.
@@ -179,7 +176,7 @@ func renamed(all []Request) bool {
 
 func unknownNamesOf(list []Request) UnknownNames {
 	var names, approvers, requesters []string
-	first, last, expires := approvedAt(list[0]), approvedAt(list[0]), time.Time{}
+	first, last := approvedAt(list[0]), approvedAt(list[0])
 	for _, r := range list {
 		names = append(names, r.NodeName)
 		approvers = append(approvers, cmp.Or(r.Approval.Reason, "none given"))
@@ -191,21 +188,15 @@ func unknownNamesOf(list []Request) UnknownNames {
 		if at.After(last) {
 			last = at
 		}
-		if r.Certificate != nil && r.Certificate.NotAfter.After(expires) {
-			expires = r.Certificate.NotAfter
-		}
 	}
 	names = sorted(names)
 	var f UnknownNames
 	f.Count.Set(len(names))
 	f.Names.Set(few(names))
-	f.Requests.Set(len(list))
 	f.First.Set(first)
-	f.Last.Set(last)
 	f.Window.Set(fault.Span(last.Sub(first)))
 	f.Approver.Set(mostOften(approvers))
 	f.Requester.Set(mostOften(requesters))
-	f.Expires.Set(expires)
 	for _, r := range list[:min(len(list), mostShown)] {
 		facts.ProveAll(&f, r.shows(fmt.Sprintf("%s: %s (%s), requested by %s", r.NodeName, r.Approval.Message,
 			cmp.Or(r.Approval.Reason, "no reason"), r.Requester)))

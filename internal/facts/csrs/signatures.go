@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	sigApproved = "approver-approved"
-	sigFlood    = "approver-flood"
+	sigFlood = "approver-flood"
 )
 
 // refusal is a line in which the approver says why it does not approve.
