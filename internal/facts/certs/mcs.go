@@ -24,21 +24,15 @@ import (
 // user-data Secrets, which are not read: whether a given host's pointer has the
 // right authority cannot be told from here.
 type mcs struct {
-	SecretExists facts.Field[bool]      `cel:"secretExists"`
-	From         facts.Field[string]    `cel:"from"` // where it was read: "secret", "served", or only its "annotations"
-	Subject      facts.Field[string]    `cel:"subject"`
-	Issuer       facts.Field[string]    `cel:"issuer"`
-	Authority    facts.Field[string]    `cel:"authority"` // the issuer's common name, which Ignition prints of a CA
-	NotBefore    facts.Field[time.Time] `cel:"notBefore"`
-	NotAfter     facts.Field[time.Time] `cel:"notAfter"`
-	Names        facts.Field[[]string]  `cel:"names"`
-	Asked        facts.Field[[]string]  `cel:"asked"`      // under which names and addresses hosts ask for it
-	Uncovered    facts.Field[[]string]  `cel:"uncovered"`  // those of asked that the certificate is not for
-	Published    facts.Field[string]    `cel:"published"`  // the ConfigMap with the CA that pointers are made with
-	Trusted      facts.Field[bool]      `cel:"trusted"`    // the published CA signed it
-	RootCAData   facts.Field[bool]      `cel:"rootCAData"` // ControllerConfig.spec.rootCAData signed it
-	ServedBy     facts.Field[[]string]  `cel:"servedBy"`   // the probed servers
-	Stale        facts.Field[[]string]  `cel:"stale"`      // servers that serve another certificate than the Secret holds
+	Issuer     facts.Field[string]    `cel:"issuer"`
+	Authority  facts.Field[string]    `cel:"authority"` // the issuer's common name, which Ignition prints of a CA
+	NotBefore  facts.Field[time.Time] `cel:"notBefore"`
+	NotAfter   facts.Field[time.Time] `cel:"notAfter"`
+	Uncovered  facts.Field[[]string]  `cel:"uncovered"`  // those of asked that the certificate is not for
+	Trusted    facts.Field[bool]      `cel:"trusted"`    // the published CA signed it
+	RootCAData facts.Field[bool]      `cel:"rootCAData"` // ControllerConfig.spec.rootCAData signed it
+	ServedBy   facts.Field[[]string]  `cel:"servedBy"`   // the probed servers
+	Stale      facts.Field[[]string]  `cel:"stale"`      // servers that serve another certificate than the Secret holds
 }
 
 // mcsFact is the fact mcs-certificate.
@@ -64,18 +58,17 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (mcs, error) 
 	if err != nil {
 		return m, err
 	}
-	shown, from := kept, "secret"
+	shown := kept
 	if len(served.chain) > 0 { // what hosts meet; the Secret is what they will meet after a restart
-		shown, from = served, "served"
+		shown = served
 	}
 	if len(shown.chain) == 0 {
 		m.missLeaf(kept)
 		facts.Complete(&m)
 		return m, nil
 	}
-	m.From.Set(from, evidence.Item{Locator: shown.loc, Excerpt: "the certificate is " + from})
 	m.leaf(shown)
-	if err := facts.Miss(m.askedNames(ctx, w, shown.chain[0]), &m.Asked, &m.Uncovered); err != nil {
+	if err := facts.Miss(m.askedNames(ctx, w, shown.chain[0]), &m.Uncovered); err != nil {
 		return m, err
 	}
 	if err := m.authorities(ctx, w, shown.chain); err != nil {
@@ -88,15 +81,14 @@ func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (mcs, error) 
 // missLeaf marks what only the certificate itself tells. The Secret's annotations may
 // have its validity.
 func (m *mcs) missLeaf(kept shownChain) {
-	_ = facts.Miss(kept.why, &m.Subject, &m.Issuer, &m.Authority, &m.Names, &m.Uncovered, &m.Trusted, &m.RootCAData)
+	_ = facts.Miss(kept.why, &m.Issuer, &m.Authority, &m.Uncovered, &m.Trusted, &m.RootCAData)
 	if kept.validity.ok {
 		item := kept.validity.item
-		m.From.Set("annotations", item)
 		m.NotBefore.Set(kept.validity.before, item)
 		m.NotAfter.Set(kept.validity.after, item)
 		return
 	}
-	_ = facts.Miss(kept.why, &m.From, &m.NotBefore, &m.NotAfter)
+	_ = facts.Miss(kept.why, &m.NotBefore, &m.NotAfter)
 }
 
 var errNoSecret = &evidence.Unavailable{
@@ -129,13 +121,11 @@ type validity struct {
 func (m *mcs) secret(ctx context.Context, w *facts.World) (shownChain, error) {
 	o, ok, err := w.Get(ctx, evidence.Secrets, openshift.MachineConfigNamespace, openshift.MCSCertificate)
 	if err != nil {
-		return shownChain{why: err}, facts.Miss(err, &m.SecretExists, &m.Stale)
+		return shownChain{why: err}, facts.Miss(err, &m.Stale)
 	}
 	if !ok {
-		m.SecretExists.Set(false, evidence.Listed(evidence.Secrets, openshift.MachineConfigNamespace, "no Secret "+openshift.MCSCertificate))
 		return shownChain{why: errNoSecret}, nil
 	}
-	m.SecretExists.Set(true, evidence.Item{Locator: o.Loc, Excerpt: "Secret " + openshift.MCSCertificate + " exists", Time: o.Created()})
 	text := evidence.String(o.Content, "data", "tls.crt")
 	if text == "" || sanitize.Redacted(text) {
 		m.Stale.Miss(notRead)
@@ -213,12 +203,10 @@ func (m *mcs) leaf(shown shownChain) {
 	validity := evidence.Item{Locator: shown.loc, Excerpt: valid(c.NotBefore, c.NotAfter)}
 	signed := evidence.Item{Locator: shown.loc, Excerpt: "signed by " + c.Issuer.String()}
 	names := evidence.Item{Locator: shown.loc, Excerpt: "is for " + strings.Join(Names(c), ", ")}
-	m.Subject.Set(c.Subject.String(), signed)
 	m.Issuer.Set(c.Issuer.String(), signed)
 	m.Authority.Set(c.Issuer.CommonName, signed)
 	m.NotBefore.Set(c.NotBefore.UTC(), validity)
 	m.NotAfter.Set(c.NotAfter.UTC(), validity)
-	m.Names.Set(Names(c), names)
 	m.Uncovered.Prove(names)
 	facts.Prove(signed, &m.Trusted, &m.RootCAData)
 }
@@ -251,7 +239,6 @@ func (m *mcs) askedNames(ctx context.Context, w *facts.World, leaf *x509.Certifi
 		}
 	}
 	item := infra.Shows("status", "hosts ask for "+strings.Join(asked, " and "), time.Time{})
-	m.Asked.Set(asked, item)
 	m.Uncovered.Set(uncovered, item)
 	if hidden != nil && len(uncovered) == 0 {
 		m.Uncovered.Miss(hidden)
@@ -287,10 +274,9 @@ func (m *mcs) authorities(ctx context.Context, w *facts.World, chain []*x509.Cer
 	}
 	bundle, o, err := published(ctx, w)
 	if err != nil {
-		return facts.Miss(err, &m.Published, &m.Trusted)
+		return facts.Miss(err, &m.Trusted)
 	}
 	item := o.Shows("data", "authorities "+subjects(bundle), time.Time{})
-	m.Published.Set(o.Namespace+"/"+o.Name, item)
 	m.Trusted.Set(ChainSignedBy(chain, bundle), item)
 	return nil
 }

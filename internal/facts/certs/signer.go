@@ -17,10 +17,8 @@ const signerSecret = "csr-signer"
 
 // Signer is the fact csr-signer.
 type Signer struct {
-	Exists    facts.Field[bool]      `cel:"exists"`
-	NotBefore facts.Field[time.Time] `cel:"notBefore"`
-	NotAfter  facts.Field[time.Time] `cel:"notAfter"`
-	Subject   facts.Field[string]    `cel:"subject"`
+	Exists   facts.Field[bool]      `cel:"exists"`
+	NotAfter facts.Field[time.Time] `cel:"notAfter"`
 }
 
 // SignerFact is the fact csr-signer.
@@ -43,26 +41,22 @@ func readSigner(ctx context.Context, w *facts.World, _ fault.Subject) (Signer, e
 	}
 	if !ok {
 		f.Exists.Set(false, evidence.Listed(evidence.Secrets, openshift.ControllerManagerNamespace, "no Secret "+signerSecret))
-		return f, facts.Miss(signerUnread, &f.NotBefore, &f.NotAfter, &f.Subject)
+		return f, facts.Miss(signerUnread, &f.NotAfter)
 	}
 	f.Exists.Set(true, evidence.Item{Locator: o.Loc, Excerpt: "Secret " + signerSecret + " exists", Time: o.Created()})
 	if text := evidence.String(o.Content, "data", "tls.crt"); text != "" && !sanitize.Redacted(text) {
 		chain, err := fromBase64(o, text)
 		if err != nil {
-			return f, facts.Miss(err, &f.NotBefore, &f.NotAfter, &f.Subject)
+			return f, facts.Miss(err, &f.NotAfter)
 		}
 		item := o.Shows("data.tls.crt", valid(chain[0].NotBefore, chain[0].NotAfter), time.Time{})
-		f.NotBefore.Set(chain[0].NotBefore.UTC(), item)
 		f.NotAfter.Set(chain[0].NotAfter.UTC(), item)
-		f.Subject.Set(chain[0].Subject.String(), item)
 		return f, nil
 	}
-	f.Subject.Miss(signerUnread)
 	v := noted(o)
 	if !v.ok {
-		return f, facts.Miss(signerUnread, &f.NotBefore, &f.NotAfter)
+		return f, facts.Miss(signerUnread, &f.NotAfter)
 	}
-	f.NotBefore.Set(v.before, v.item)
 	f.NotAfter.Set(v.after, v.item)
 	return f, nil
 }

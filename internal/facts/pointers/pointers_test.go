@@ -90,7 +90,7 @@ func TestLook(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := pointers{givers: map[string][]secretUser{"worker-user-data": {{"a-worker", "userData", true}, {"b-worker", "userData", false}}}}
-			err := f.compare(secret("worker-user-data", tt.userData), true, tt.serving, nil)
+			err := f.compare(secret("worker-user-data", tt.userData), tt.serving, nil)
 			if tt.says == "" && err != nil || tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
 				t.Fatalf("error %v, want one that says %q", err, tt.says)
 			}
@@ -99,9 +99,6 @@ func TestLook(t *testing.T) {
 			}
 			if got := len(f.uncovered) > 0; got != tt.uncovered {
 				t.Errorf("uncovered %t, want %t", got, tt.uncovered)
-			}
-			if f.inUse != (tt.outdated || tt.uncovered) {
-				t.Errorf("in use %t", f.inUse)
 			}
 			if got := len(f.refusing) == 1 && len(f.sets) == 1; got != (tt.outdated || tt.uncovered) {
 				t.Errorf("refusing %q of %q", f.refusing, f.sets)
@@ -112,7 +109,7 @@ func TestLook(t *testing.T) {
 
 // TestUnknown: what one pointer leaves open does not hide what another one shows.
 func TestUnknown(t *testing.T) {
-	f := pointers{outdated: []string{"worker-user-data"}, inUse: true}
+	f := pointers{outdated: []string{"worker-user-data"}}
 	p := f.fields(nil, unread("worker-user-data-managed"))
 	if _, err := p.Outdated.Get(); err != nil {
 		t.Error("an outdated pointer was seen, and is called unknown")
@@ -128,7 +125,7 @@ func TestServingUnknown(t *testing.T) {
 	var f pointers
 	dark := &evidence.Unavailable{Need: evidence.Objects(evidence.MCSProbes, ""), Why: evidence.Unreachable}
 	ca := issue(t, "root-ca", nil)
-	if err := f.compare(secret("a", pointer("https://a/config/worker", &ca)), true, certs.Serving{}, dark); err == nil || len(f.outdated) > 0 {
+	if err := f.compare(secret("a", pointer("https://a/config/worker", &ca)), certs.Serving{}, dark); err == nil || len(f.outdated) > 0 {
 		t.Errorf("error %v, outdated %v", err, f.outdated)
 	}
 }

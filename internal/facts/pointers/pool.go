@@ -21,15 +21,11 @@ import (
 // made by the installer and not updated afterwards
 // (openshift/machine-config-operator:manifests/userdata_secret.yaml, pkg/operator/sync.go).
 type pool struct {
-	Secrets   facts.Field[[]string] `cel:"secrets"`   // that are there
-	Unread    facts.Field[[]string] `cel:"unread"`    // those of them whose contents were not read
-	Used      facts.Field[[]string] `cel:"used"`      // those that a MachineSet gives to its hosts
 	Missing   facts.Field[[]string] `cel:"missing"`   // that a MachineSet names and that are not there
 	Outdated  facts.Field[[]string] `cel:"outdated"`  // whose CA did not sign what the machine config server shows
 	Uncovered facts.Field[[]string] `cel:"uncovered"` // whose address the server's certificate is not for
 	Address   facts.Field[string]   `cel:"address"`   // of the first of these
 	Authority facts.Field[string]   `cel:"authority"` // names of the CAs of the first outdated one
-	InUse     facts.Field[bool]     `cel:"inUse"`     // a MachineSet uses one that is outdated or not covered
 	Refusing  facts.Field[[]string] `cel:"refusing"`  // outdated or not covered, and given to the hosts of a MachineSet that has some
 	Sets      facts.Field[[]string] `cel:"sets"`      // these MachineSets
 	Field     facts.Field[string]   `cel:"field"`     // of a MachineSet, that names the first of Refusing, else of Missing: "userData" or "userDataSecret"
@@ -39,9 +35,8 @@ type pool struct {
 // pointers is a Pool while its Secrets are compared.
 type pointers struct {
 	pool
-	secrets, unread, used, missing, outdated, uncovered []string
-	address, authority                                  string
-	inUse                                               bool
+	secrets, used, missing, outdated, uncovered []string
+	address, authority                          string
 
 	refusing, sets []string
 	field, why     string
@@ -88,13 +83,12 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (pool, error) {
 		case slices.Contains(f.secrets, name) || slices.Contains(f.missing, name):
 		case i >= 0:
 			f.secrets = append(f.secrets, name)
-			f.Secrets.Prove(evidence.Item{Locator: secrets[i].Loc, Excerpt: "Secret " + name + " exists", Time: secrets[i].Created()})
-			if err := f.compare(secrets[i], slices.Contains(f.used, name), serving, servingErr); err != nil {
+			if err := f.compare(secrets[i], serving, servingErr); err != nil {
 				dark = err
 			}
 		case slices.Contains(f.used, name):
 			f.missing = append(f.missing, name)
-			facts.Prove(evidence.Dangling(evidence.Secrets, openshift.MachineAPINamespace, "no Secret "+name), &f.Missing, &f.Secrets, &f.Field)
+			facts.Prove(evidence.Dangling(evidence.Secrets, openshift.MachineAPINamespace, "no Secret "+name), &f.Missing, &f.Field)
 		}
 	}
 	if len(f.secrets)+len(f.missing) == 0 {
@@ -107,30 +101,23 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (pool, error) {
 // unknown: what the others show is shown anyway.
 func (f *pointers) fields(setsErr, dark error) pool {
 	p := f.pool
-	p.Secrets.Set(f.secrets)
-	p.Unread.Set(f.unread)
-	p.Used.Set(f.used)
 	p.Missing.Set(f.missing)
 	p.Outdated.Set(f.outdated)
 	p.Authority.Set(f.authority)
 	p.Uncovered.Set(f.uncovered)
 	p.Address.Set(f.address)
-	p.InUse.Set(f.inUse)
 	p.Refusing.Set(f.refusing)
 	p.Sets.Set(f.sets)
 	p.Field.Set(f.nameField())
 	p.Why.Set(f.why)
 	if setsErr != nil {
-		_ = facts.Miss(setsErr, &p.Used, &p.Missing, &p.InUse, &p.Refusing, &p.Sets, &p.Field, &p.Why)
+		_ = facts.Miss(setsErr, &p.Missing, &p.Refusing, &p.Sets, &p.Field, &p.Why)
 	}
 	if dark != nil && len(f.outdated) == 0 {
 		_ = facts.Miss(dark, &p.Outdated, &p.Authority)
 	}
 	if dark != nil && len(f.uncovered) == 0 {
 		_ = facts.Miss(dark, &p.Uncovered, &p.Address)
-	}
-	if dark != nil && !f.inUse {
-		_ = facts.Miss(dark, &p.InUse)
 	}
 	if dark != nil && len(f.refusing) == 0 {
 		_ = facts.Miss(dark, &p.Refusing, &p.Sets, &p.Why)
@@ -168,8 +155,8 @@ func (f *pointers) machineSets(ctx context.Context, w *facts.World, pool string)
 			continue
 		}
 		f.used = append(f.used, name)
-		facts.Prove(o.Shows("spec.template.spec.providerSpec.value", "MachineSet "+o.Name+" gives its hosts Secret "+name, time.Time{}), &f.Used, &f.Missing,
-			&f.InUse, &f.Refusing, &f.Sets, &f.Field, &f.Why)
+		facts.Prove(o.Shows("spec.template.spec.providerSpec.value", "MachineSet "+o.Name+" gives its hosts Secret "+name, time.Time{}), &f.Missing,
+			&f.Refusing, &f.Sets, &f.Field, &f.Why)
 	}
 	return nil
 }
@@ -210,10 +197,9 @@ func (f *pointers) refuse(secret, why string, shows ...evidence.Item) {
 // compare compares one pointer with what the server shows, or will show after a restart.
 // The error says why it could not. A pointer that leads elsewhere, or names no
 // authority, is not judged.
-func (f *pointers) compare(o evidence.Object, used bool, serving certs.Serving, servingErr error) error {
+func (f *pointers) compare(o evidence.Object, serving certs.Serving, servingErr error) error {
 	text := evidence.String(o.Content, "data", "userData")
 	if text == "" || sanitize.Redacted(text) {
-		f.unread = append(f.unread, o.Name)
 		return unread(o.Name)
 	}
 	c, err := parse(text)
@@ -225,7 +211,6 @@ func (f *pointers) compare(o evidence.Object, used bool, serving certs.Serving, 
 	}
 	shows := func(text string) evidence.Item { return o.Shows("data.userData", o.Name+text, o.Created()) }
 	if c.Pool == "" {
-		f.Secrets.Prove(shows(" leads to no machine config server"))
 		return nil
 	}
 	leaf := serving.Chain[0]
@@ -234,10 +219,10 @@ func (f *pointers) compare(o evidence.Object, used bool, serving certs.Serving, 
 		if len(f.outdated) == 0 {
 			f.authority = names
 		}
-		f.outdated, f.inUse = append(f.outdated, o.Name), f.inUse || used
+		f.outdated = append(f.outdated, o.Name)
 		trusts, served := shows(" trusts "+names),
 			evidence.Item{Locator: serving.Loc, Excerpt: "served: " + leaf.Subject.String() + ", signed by " + leaf.Issuer.String()}
-		facts.Prove(trusts, &f.Outdated, &f.Authority, &f.InUse)
+		facts.Prove(trusts, &f.Outdated, &f.Authority)
 		f.Outdated.Prove(served)
 		f.refuse(o.Name, "it trusts "+names+sameName(c.Names, leaf)+", which did not sign what the machine config server shows", trusts, served)
 	} else {
@@ -251,10 +236,10 @@ func (f *pointers) compare(o evidence.Object, used bool, serving certs.Serving, 
 		if len(f.uncovered) == 0 {
 			f.address = c.Host
 		}
-		f.uncovered, f.inUse = append(f.uncovered, o.Name), f.inUse || used
+		f.uncovered = append(f.uncovered, o.Name)
 		leads, served := shows(" leads to "+c.Host),
 			evidence.Item{Locator: serving.Loc, Excerpt: "what is served is for " + strings.Join(certs.Names(leaf), ", ")}
-		facts.Prove(leads, &f.Uncovered, &f.Address, &f.InUse)
+		facts.Prove(leads, &f.Uncovered, &f.Address)
 		f.Uncovered.Prove(served)
 		f.refuse(o.Name, "it leads to "+c.Host+", which the machine config server's certificate is not for", leads, served)
 	} else {
