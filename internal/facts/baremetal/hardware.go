@@ -225,11 +225,10 @@ func HintWords(h *metal3.RootDeviceHints) string {
 
 // preparedImage is the fact preprovisioning-image.
 type preparedImage struct {
-	Exists  facts.Field[bool]      `cel:"exists"`
-	Ready   facts.Field[bool]      `cel:"ready"`
-	Failed  facts.Field[bool]      `cel:"failed"`
-	Message facts.Field[string]    `cel:"message"`
-	Since   facts.Field[time.Time] `cel:"since"`
+	Exists facts.Field[bool]      `cel:"exists"`
+	Ready  facts.Field[bool]      `cel:"ready"`
+	Failed facts.Field[bool]      `cel:"failed"`
+	Since  facts.Field[time.Time] `cel:"since"`
 }
 
 // preparedImageFact is the fact preprovisioning-image.
@@ -259,7 +258,6 @@ func readPreparedImage(ctx context.Context, w *facts.World, s fault.Subject) (pr
 	made := o.Shows("metadata.creationTimestamp", "made "+stamp(o.Created()), o.Created())
 	f.Exists.Set(true, made)
 	f.Since.Set(o.Created(), made)
-	f.Message.Set("", made)
 	list := conditions.Of(o)
 	f.condition(conditions.Find(list, "Ready"), &f.Ready, o.Name, "Ready", "False")
 	f.condition(conditions.Find(list, "Error"), &f.Failed, o.Name, "Error", "True")
@@ -279,7 +277,4 @@ func (f *preparedImage) condition(c conditions.Condition, field *facts.Field[boo
 		return
 	}
 	f.Since.Set(c.Since, item)
-	if c.Message != "" {
-		f.Message.Set(short(c.Message), item)
-	}
 }

@@ -33,26 +33,22 @@ type Host struct {
 	RetryBy      facts.Field[time.Time] `cel:"retryBy"`
 	Settled      facts.Field[bool]      `cel:"settled"` // in a state in which nothing is being done to it
 	Managed      facts.Field[bool]      `cel:"managed"` // it has a BMC and metal3 may use it: neither paused nor detached nor unmanaged
-	External     facts.Field[bool]      `cel:"external"`
 	Deleting     facts.Field[bool]      `cel:"deleting"`
 	Online       facts.Field[bool]      `cel:"online"` // wanted
 	PoweredOn    facts.Field[bool]      `cel:"poweredOn"`
 	HeldOff      facts.Field[[]string]  `cel:"heldOff"` // reboot annotations that keep it off
 	Paused       facts.Field[bool]      `cel:"paused"`
-	PausedBy     facts.Field[string]    `cel:"pausedBy"`
 	Detached     facts.Field[bool]      `cel:"detached"`
 	BMC          facts.Field[string]    `cel:"bmc"`
-	Secret       facts.Field[string]    `cel:"secret"`    // with the BMC's credentials
-	SecretNew    facts.Field[bool]      `cel:"secretNew"` // what was tried last is not what worked last
-	Failures     facts.Field[int]       `cel:"failures"`  // of provisioning, over all rounds
-	Consumer     facts.Field[string]    `cel:"consumer"`  // the Machine that it belongs to
+	Secret       facts.Field[string]    `cel:"secret"`   // with the BMC's credentials
+	Failures     facts.Field[int]       `cel:"failures"` // of provisioning, over all rounds
+	Consumer     facts.Field[string]    `cel:"consumer"` // the Machine that it belongs to
 	ConsumerGone facts.Field[bool]      `cel:"consumerGone"`
 	Joined       facts.Field[bool]      `cel:"joined"` // its host is a Node
 	Inspected    facts.Field[bool]      `cel:"inspected"`
 	Updated      facts.Field[time.Time] `cel:"updated"` // the last change of its status
 	Since        facts.Field[time.Time] `cel:"since"`   // when what is being done to it began
 	Elapsed      facts.Field[string]    `cel:"elapsed"` // from then to the run's clock
-	Limit        facts.Field[string]    `cel:"limit"`   // how long one try can last
 	Overdue      facts.Field[bool]      `cel:"overdue"` // longer than that, and the time of the next try has passed
 }
 
@@ -68,7 +64,7 @@ type hostStatus struct {
 	paused, detached        bool
 	pausedBy                string
 	updated, since          time.Time
-	elapsed, limit          string
+	elapsed                 string
 	overdue                 bool
 	sinceUnknown            bool // only some fields were pasted, and none says since when
 
@@ -146,7 +142,7 @@ func (b *hostStatus) times(h inventory.Host, now time.Time) {
 	b.sinceUnknown = api.Annotations[evidence.PartMark] != "" && b.updated.IsZero() && op.Start.IsZero()
 	try := limit(st.Provisioning.State)
 	b.settled = try == 0
-	b.limit, b.elapsed = fault.Span(try), fault.Span(now.Sub(b.since))
+	b.elapsed = fault.Span(now.Sub(b.since))
 	if b.failing && b.errors > 0 && !b.updated.IsZero() {
 		least, most := backoff(b.errors)
 		b.retryFrom, b.retryBy = b.updated.Add(least), b.updated.Add(most)
@@ -182,7 +178,6 @@ func (f *Host) spec(h inventory.Host) {
 	f.Name.Set(api.Name, bmc)
 	f.BMC.Set(api.Spec.BMC.Address, bmc)
 	f.Secret.Set(api.Spec.BMC.CredentialsName, bmc)
-	f.External.Set(api.Spec.ExternallyProvisioned, shown(h, "spec.externallyProvisioned", fmt.Sprint(api.Spec.ExternallyProvisioned), time.Time{}))
 	meta := shown(h, "metadata", "deletion requested: "+fmt.Sprint(api.DeletionTimestamp != nil), time.Time{})
 	f.Deleting.Set(api.DeletionTimestamp != nil, meta)
 	var held []string
@@ -207,9 +202,6 @@ func (f *Host) power(h inventory.Host, raw evidence.Object, b hostStatus) {
 		f.PoweredOn.Miss(conditions.NotReported(evidence.BareMetalHosts, api.Name, "poweredOn"))
 	}
 	f.Inspected.Set(st.HardwareDetails != nil, shown(h, "status.hardware", fmt.Sprintf("reported: %t", st.HardwareDetails != nil), time.Time{}))
-	fresh := st.TriedCredentials.Version != "" && st.TriedCredentials != st.GoodCredentials
-	f.SecretNew.Set(fresh, shown(h, "status.triedCredentials", fmt.Sprintf("the credentials that were tried last are others than those that worked last: %t",
-		fresh), b.updated))
 }
 
 // consumer sets who uses the host.
@@ -264,7 +256,6 @@ func (f *Host) progress(h inventory.Host, b hostStatus) {
 	f.Settled.Set(b.settled, item)
 	f.Managed.Set(b.managed, item)
 	f.Updated.Set(b.updated, item)
-	f.Limit.Set(b.limit, item)
 	if b.sinceUnknown {
 		why := conditions.NotReported(evidence.BareMetalHosts, h.BMH.API.Name, "the time of its state")
 		why.Fields = true
@@ -281,7 +272,6 @@ func (f *Host) progress(h inventory.Host, b hostStatus) {
 		annotation.Excerpt = "no " + metal3.PausedAnnotation
 	}
 	f.Paused.Set(b.paused, annotation)
-	f.PausedBy.Set(b.pausedBy, annotation)
 	f.Detached.Set(b.detached, shown(h, "metadata.annotations", fmt.Sprintf("%s: %t, operationalStatus %s", metal3.DetachedAnnotation, b.detached,
 		b.status), time.Time{}))
 }

@@ -153,13 +153,11 @@ func choosable(h *metal3.BareMetalHost) bool {
 
 // frozen is the fact bmh-progress.
 type frozen struct {
-	Hosts     facts.Field[int]       `cel:"hosts"`   // that metal3 manages
-	Pending   facts.Field[int]       `cel:"pending"` // with work left to do
-	Overdue   facts.Field[int]       `cel:"overdue"` // of these, for longer than one try can last, and past the next retry
-	Names     facts.Field[[]string]  `cel:"names"`   // of those
-	Newest    facts.Field[time.Time] `cel:"newest"`  // the newest change of any host's status
-	Since     facts.Field[time.Time] `cel:"since"`
-	Unmanaged facts.Field[int]       `cel:"unmanaged"`
+	Hosts   facts.Field[int]       `cel:"hosts"`   // that metal3 manages
+	Pending facts.Field[int]       `cel:"pending"` // with work left to do
+	Overdue facts.Field[int]       `cel:"overdue"` // of these, for longer than one try can last, and past the next retry
+	Newest  facts.Field[time.Time] `cel:"newest"`  // the newest change of any host's status
+	Since   facts.Field[time.Time] `cel:"since"`
 }
 
 // frozenFact is the fact bmh-progress.
@@ -177,16 +175,14 @@ func readFrozen(ctx context.Context, w *facts.World, _ fault.Subject) (frozen, e
 		return f, facts.NotApplicable("there are no BareMetalHosts")
 	}
 	var newest time.Time
-	var overdue []string
 	var items []evidence.Item
-	managed, pending, unmanaged := 0, 0, 0
+	managed, pending, overdue := 0, 0, 0
 	for _, h := range list {
 		b := statusOf(h, w.Now)
 		if b.updated.After(newest) {
 			newest = b.updated
 		}
 		if !b.managed {
-			unmanaged++
 			continue
 		}
 		managed++
@@ -196,7 +192,7 @@ func readFrozen(ctx context.Context, w *facts.World, _ fault.Subject) (frozen, e
 		pending++
 		items = append(items, shown(h, "status.lastUpdated", fmt.Sprintf("%s since %s, last change %s", b.state, stamp(b.since), stamp(b.updated)), b.updated))
 		if b.overdue && !waitsForPerson(b.cause) {
-			overdue = append(overdue, h.BMH.API.Name)
+			overdue++
 		}
 	}
 	count := evidence.Listed(evidence.BareMetalHosts, openshift.MachineAPINamespace,
@@ -205,11 +201,9 @@ func readFrozen(ctx context.Context, w *facts.World, _ fault.Subject) (frozen, e
 	items = append(items, count)
 	f.Hosts.Set(managed, items...)
 	f.Pending.Set(pending, items...)
-	f.Overdue.Set(len(overdue), items...)
-	f.Names.Set(overdue, items...)
+	f.Overdue.Set(overdue, items...)
 	f.Newest.Set(newest, items...)
 	f.Since.Set(newest, items...)
-	f.Unmanaged.Set(unmanaged, items...)
 	return f, nil
 }
 

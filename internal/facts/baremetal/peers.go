@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
@@ -24,7 +23,6 @@ type Peers struct {
 	BMC        facts.Field[string]    `cel:"bmc"`     // endpoint and system path, as far as the address tells
 	SameBMC    facts.Field[[]string]  `cel:"sameBMC"` // other hosts with the same one
 	SaidTaken  facts.Field[bool]      `cel:"saidTaken"`
-	TakenBy    facts.Field[string]    `cel:"takenBy"` // who has the MAC, as the error says it
 	Registered facts.Field[bool]      `cel:"registered"`
 	Since      facts.Field[time.Time] `cel:"since"`
 }
@@ -33,9 +31,6 @@ type Peers struct {
 func PeersFact() facts.Fact {
 	return facts.Define("bmh-peers", fault.Host, "whether another BareMetalHost has the same boot MAC or the same BMC", needs(), readPeers)
 }
-
-// macConflictMessage is ironic's message about a MAC; the name may be an ID or "namespace~host".
-var macConflictMessage = regexp.MustCompile(`(?i)conflicts with existing node\s+(\S+)`)
 
 func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, error) {
 	var f Peers
@@ -78,11 +73,6 @@ func readPeers(ctx context.Context, w *facts.World, s fault.Subject) (Peers, err
 	}
 	message := errorMessage(own)
 	f.SaidTaken.Set(means(api.Status.ErrorMessage) == macConflict, message)
-	if m := macConflictMessage.FindStringSubmatch(api.Status.ErrorMessage); m != nil && f.SaidTaken.Value() {
-		f.TakenBy.Set(m[1], message)
-	} else {
-		f.TakenBy.Set("", message)
-	}
 	return f, nil
 }
 
@@ -176,7 +166,6 @@ func endpoint(address string) string {
 
 // Hardware is the fact hardware-peers.
 type Hardware struct {
-	Peers   facts.Field[int]      `cel:"peers"`   // hosts of the same role whose hardware is known
 	Differs facts.Field[[]string] `cel:"differs"` // properties in which it is not as most others are
 	First   facts.Field[string]   `cel:"first"`   // the first of them, in words
 }
@@ -207,7 +196,6 @@ func readHardware(ctx context.Context, w *facts.World, s fault.Subject) (Hardwar
 	kin := kinds[own.Role]
 	peers := kin.hosts - 1 // it is one of them
 	item := evidence.Item{Locator: mine.Loc, Excerpt: fmt.Sprintf("compared with %d hosts of role %s", peers, own.Role)}
-	f.Peers.Set(peers, item)
 	facts.Prove(item, &f.Differs, &f.First)
 	f.compare(mine, kin, peers)
 	return f, nil

@@ -20,11 +20,8 @@ const provisioningName = "provisioning-configuration"
 // Provisioning is the fact provisioning.
 type Provisioning struct {
 	Exists   facts.Field[bool]      `cel:"exists"`
-	Network  facts.Field[string]    `cel:"network"` // Managed, Unmanaged, Disabled
 	Managed  facts.Field[int]       `cel:"managed"` // BareMetalHosts that have a BMC
-	Reported facts.Field[bool]      `cel:"reported"`
 	Degraded facts.Field[bool]      `cel:"degraded"`
-	Reason   facts.Field[string]    `cel:"reason"` // of operator baremetal
 	Message  facts.Field[string]    `cel:"message"`
 	Waits    facts.Field[bool]      `cel:"waits"`   // the operator says that it waits for the resource
 	Invalid  facts.Field[bool]      `cel:"invalid"` // the operator refuses what the resource says
@@ -56,18 +53,16 @@ func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Pro
 	o, ok, err := w.Get(ctx, evidence.Provisionings, "", provisioningName)
 	switch {
 	case err != nil:
-		if err := facts.Miss(err, &f.Exists, &f.Network); err != nil {
+		if err := facts.Miss(err, &f.Exists); err != nil {
 			return f, err
 		}
 	case ok:
 		network := evidence.String(o.Content, "spec", "provisioningNetwork")
 		item := o.Shows("spec.provisioningNetwork", fmt.Sprintf("provisioningNetwork %s, %d hosts with a BMC", network, managed), o.Created())
 		f.Exists.Set(true, item)
-		f.Network.Set(network, item)
 	default:
 		item := evidence.Listed(evidence.Provisionings, "", fmt.Sprintf("there is none, and %d hosts have a BMC", managed))
 		f.Exists.Set(false, item)
-		f.Network.Set("", item)
 	}
 	if err := f.operator(ctx, w); err != nil {
 		return f, err
@@ -80,13 +75,11 @@ func readProvisioning(ctx context.Context, w *facts.World, _ fault.Subject) (Pro
 func (f *Provisioning) operator(ctx context.Context, w *facts.World) error {
 	co, ok, err := w.Get(ctx, evidence.ClusterOperators, "", "baremetal")
 	if err != nil {
-		return facts.Miss(err, &f.Reported, &f.Degraded, &f.Reason, &f.Message, &f.Waits, &f.Invalid, &f.Since)
+		return facts.Miss(err, &f.Degraded, &f.Message, &f.Waits, &f.Invalid, &f.Since)
 	}
 	if !ok {
-		f.Reported.Set(false, evidence.Listed(evidence.ClusterOperators, "", "none is called baremetal"))
-		return facts.Miss(notReported, &f.Degraded, &f.Reason, &f.Message, &f.Waits, &f.Invalid, &f.Since)
+		return facts.Miss(notReported, &f.Degraded, &f.Message, &f.Waits, &f.Invalid, &f.Since)
 	}
-	f.Reported.Set(true, co.Shows("", "clusteroperator baremetal", time.Time{}))
 	list := conditions.Of(co)
 	waits := slices.IndexFunc(list, func(c conditions.Condition) bool { return c.Reason == "WaitingForProvisioningCR" })
 	if waits >= 0 {
@@ -97,14 +90,13 @@ func (f *Provisioning) operator(ctx context.Context, w *facts.World) error {
 		if waits < 0 {
 			f.Waits.Miss(notReported)
 		}
-		return facts.Miss(notReported, &f.Degraded, &f.Reason, &f.Message, &f.Invalid, &f.Since)
+		return facts.Miss(notReported, &f.Degraded, &f.Message, &f.Invalid, &f.Since)
 	}
 	item := c.Item()
 	item.Excerpt = short(item.Excerpt)
 	degraded := c.Status == "True"
 	f.Degraded.Set(degraded, item)
 	f.Invalid.Set(degraded && c.Reason == "InvalidConfiguration", item)
-	f.Reason.Set(c.Reason, item)
 	f.Message.Set(short(c.Message), item)
 	f.Since.Set(c.Since, item)
 	if waits < 0 {

@@ -15,7 +15,6 @@ import (
 // clock is the fact host-clock.
 type clock struct {
 	Synchronised facts.Field[bool]   `cel:"synchronised"`
-	Reference    facts.Field[string] `cel:"reference"`    // whom it follows
 	OffsetMillis facts.Field[int64]  `cel:"offsetMillis"` // how far it is off, by chrony's reckoning, without sign
 	Offset       facts.Field[string] `cel:"offset"`       // in words
 	Sources      facts.Field[int64]  `cel:"sources"`      // servers that are configured
@@ -38,7 +37,6 @@ func readClock(ctx context.Context, w *facts.World, s fault.Subject) (clock, err
 	said := fmt.Sprintf("leap status %s, stratum %d, reference %q, the system clock is %s off", c.Leap, c.Stratum, c.Reference, span(off))
 	tracking := shows(loc, "chronyc tracking", said, c.At)
 	f.Synchronised.Set(c.Synchronised, tracking)
-	f.Reference.Set(c.Reference, tracking)
 	f.OffsetMillis.Set(off.Milliseconds(), tracking)
 	f.Offset.Set(span(off), tracking)
 	f.sources(c, loc)

@@ -24,7 +24,6 @@ type config struct {
 	Damaged      facts.Field[string]    `cel:"damaged"`   // what of these files cannot be read as what it is
 	Staged       facts.Field[bool]      `cel:"staged"`    // a deployment waits for the next boot
 	StagedSince  facts.Field[time.Time] `cel:"stagedSince"`
-	Booted       facts.Field[string]    `cel:"booted"` // image of the booted deployment
 	Wanted       facts.Field[string]    `cel:"wanted"` // image of the applied config
 	BootedOther  facts.Field[bool]      `cel:"bootedOther"`
 	CurrentSince facts.Field[time.Time] `cel:"currentSince"`
@@ -113,12 +112,11 @@ func (f *config) image(c *onhost.Config, loc evidence.Locator) {
 			Need:   evidence.Objects(evidence.HostConfigs, ""),
 			Why:    evidence.NotCollected,
 			Detail: c.BootedProblem,
-		}, &f.Booted, &f.BootedOther)
+		}, &f.BootedOther)
 		return
 	}
 	wanted, err := f.Wanted.Get()
 	item := shows(loc, c.BootedFrom, "booted "+c.Booted+"; applied "+wanted, time.Time{})
-	f.Booted.Set(c.Booted, item)
 	if err != nil {
 		f.BootedOther.Miss(err)
 		return

@@ -48,7 +48,6 @@ type Identity struct {
 	BootstrapAdmin   facts.Field[bool]      `cel:"bootstrapAdmin"`
 	BootstrapLocal   facts.Field[bool]      `cel:"bootstrapLocal"` // it speaks to the machine itself
 	ForeignCA        facts.Field[bool]      `cel:"foreignCA"`      // the two kubeconfigs believe in no common CA
-	At               facts.Field[time.Time] `cel:"at"`
 }
 
 var identityFact = facts.Define("host-identity", fault.Host, "the machine's name and the credentials of its kubelet, as they lie on its disk",
@@ -62,7 +61,6 @@ func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identit
 	}
 	name := shows(loc, "/proc/sys/kernel/hostname", fmt.Sprintf("the machine is called %q (by %s; /etc/hostname: %q)", id.Hostname, id.NameFrom,
 		id.StaticName), id.At)
-	f.At.Set(id.At, name)
 	f.Hostname.Set(id.Hostname, name)
 	f.Nameless.Set(strings.HasPrefix(strings.ToLower(id.Hostname), "localhost"), name)
 	if id.Hostname == "" {

@@ -13,12 +13,9 @@ import (
 
 // names is the fact host-names.
 type names struct {
-	Asked   facts.Field[int64]    `cel:"asked"`
-	Failed  facts.Field[[]string] `cel:"failed"`
-	First   facts.Field[string]   `cel:"first"` // the first that failed
-	Why     facts.Field[string]   `cel:"why"`
-	Silent  facts.Field[bool]     `cel:"silent"` // no name server answered, or none is named
-	Servers facts.Field[[]string] `cel:"servers"`
+	Failed facts.Field[[]string] `cel:"failed"`
+	First  facts.Field[string]   `cel:"first"` // the first that failed
+	Why    facts.Field[string]   `cel:"why"`
 }
 
 var namesFact = facts.Define("host-names", fault.Host, "whether the machine itself resolves the names that its kubelet needs",
@@ -47,13 +44,10 @@ func readNames(ctx context.Context, w *facts.World, s fault.Subject) (names, err
 		if n.From != "" {
 			said += fmt.Sprintf(" (asked %s)", n.From)
 		}
-		facts.Prove(shows(loc, "/etc/resolv.conf", said, r.At), &f.Asked, &f.Failed, &f.First, &f.Why, &f.Silent, &f.Servers)
+		facts.Prove(shows(loc, "/etc/resolv.conf", said, r.At), &f.Failed, &f.First, &f.Why)
 	}
-	f.Asked.Set(int64(len(r.Names)))
-	f.Servers.Set(r.Servers)
 	f.Failed.Set(failed)
 	f.First.Set(first.Name)
 	f.Why.Set(first.Error)
-	f.Silent.Set(first.Class != "" && first.Class != onhost.NoSuchName)
 	return f, nil
 }

@@ -19,24 +19,21 @@ type units struct {
 	KubeletRuns  facts.Field[bool]      `cel:"kubeletRuns"`
 	Kubelet      facts.Field[string]    `cel:"kubelet"` // its state in systemd's words
 	KubeletSince facts.Field[time.Time] `cel:"kubeletSince"`
-	Restarts     facts.Field[int64]     `cel:"restarts"`    // of the kubelet by systemd
-	RestartsNow  facts.Field[bool]      `cel:"restartsNow"` // it waits to be started again
+	Restarts     facts.Field[int64]     `cel:"restarts"` // of the kubelet by systemd
 	RuntimeRuns  facts.Field[bool]      `cel:"runtimeRuns"`
 	Runtime      facts.Field[string]    `cel:"runtime"`
 	RuntimeSince facts.Field[time.Time] `cel:"runtimeSince"`
 
-	FirstBoot        facts.Field[string]    `cel:"firstBoot"` // state of machine-config-daemon-firstboot, "" where there is no such unit
-	FirstBootFailed  facts.Field[bool]      `cel:"firstBootFailed"`
-	FirstBootRuns    facts.Field[bool]      `cel:"firstBootRuns"`
-	FirstBootSince   facts.Field[time.Time] `cel:"firstBootSince"`
-	PullRuns         facts.Field[bool]      `cel:"pullRuns"` // machine-config-daemon-pull has not ended
-	PullSince        facts.Field[time.Time] `cel:"pullSince"`
-	Failed           facts.Field[[]string]  `cel:"failed"`  // units that the kubelet requires and that failed
-	Running          facts.Field[[]string]  `cel:"running"` // one-shot units before the kubelet that have not ended
-	Before           facts.Field[string]    `cel:"before"`  // both in words
-	BeforeSince      facts.Field[time.Time] `cel:"beforeSince"`
-	TimeServiceRuns  facts.Field[bool]      `cel:"timeServiceRuns"`
-	TimeServiceKnown facts.Field[bool]      `cel:"timeServiceKnown"`
+	FirstBoot       facts.Field[string]    `cel:"firstBoot"` // state of machine-config-daemon-firstboot, "" where there is no such unit
+	FirstBootFailed facts.Field[bool]      `cel:"firstBootFailed"`
+	FirstBootRuns   facts.Field[bool]      `cel:"firstBootRuns"`
+	FirstBootSince  facts.Field[time.Time] `cel:"firstBootSince"`
+	PullRuns        facts.Field[bool]      `cel:"pullRuns"` // machine-config-daemon-pull has not ended
+	PullSince       facts.Field[time.Time] `cel:"pullSince"`
+	Failed          facts.Field[[]string]  `cel:"failed"`  // units that the kubelet requires and that failed
+	Running         facts.Field[[]string]  `cel:"running"` // one-shot units before the kubelet that have not ended
+	Before          facts.Field[string]    `cel:"before"`  // both in words
+	BeforeSince     facts.Field[time.Time] `cel:"beforeSince"`
 }
 
 var unitsFact = facts.Define("host-units", fault.Host, "what systemd says of the kubelet, the container runtime and the units before them",
@@ -65,7 +62,6 @@ func readUnits(ctx context.Context, w *facts.World, s fault.Subject) (units, err
 	f.Kubelet.Set(state(k), item)
 	f.KubeletSince.Set(k.Since, item)
 	f.Restarts.Set(int64(k.Restarts), item)
-	f.RestartsNow.Set(k.Sub == "auto-restart", item)
 	c, item := l.unit("crio.service")
 	f.RuntimeRuns.Set(c.Active == "active", item)
 	f.Runtime.Set(state(c), item)
@@ -82,9 +78,6 @@ func readUnits(ctx context.Context, w *facts.World, s fault.Subject) (units, err
 	p, item := l.unit("machine-config-daemon-pull.service")
 	f.PullRuns.Set(p.Active == "activating", item)
 	f.PullSince.Set(p.Since, item)
-	t, item := l.unit("chronyd.service")
-	f.TimeServiceKnown.Set(t.Active != absent, item)
-	f.TimeServiceRuns.Set(t.Active == "active", item)
 	f.before(l)
 	return f, nil
 }

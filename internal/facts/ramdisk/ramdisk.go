@@ -31,17 +31,15 @@ var logs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: openshift.
 
 // ramdisk is what the ramdisk of one host reported.
 type ramdisk struct {
-	Cause     facts.Field[string]   `cel:"cause"`     // no-nic, no-address, mac-unknown, ironic-unreachable, boot-failed; "" after a lookup that succeeded
-	Class     facts.Field[string]   `cel:"class"`     // of ironic-unreachable: dns, refused, timeout, no-route, tls, proxy, closed, other
-	Endpoint  facts.Field[string]   `cel:"endpoint"`  // of ironic, as the agent called it
-	Error     facts.Field[string]   `cel:"error"`     // the line
-	BootMAC   facts.Field[string]   `cel:"bootMAC"`   // spec.bootMACAddress
-	MACs      facts.Field[[]string] `cel:"macs"`      // that the agent looked itself up with
-	MACAbsent facts.Field[bool]     `cel:"macAbsent"` // the host has no NIC with bootMACAddress
+	Cause     facts.Field[string] `cel:"cause"`     // no-nic, no-address, mac-unknown, ironic-unreachable, boot-failed; "" after a lookup that succeeded
+	Class     facts.Field[string] `cel:"class"`     // of ironic-unreachable: dns, refused, timeout, no-route, tls, proxy, closed, other
+	Endpoint  facts.Field[string] `cel:"endpoint"`  // of ironic, as the agent called it
+	Error     facts.Field[string] `cel:"error"`     // the line
+	BootMAC   facts.Field[string] `cel:"bootMAC"`   // spec.bootMACAddress
+	MACAbsent facts.Field[bool]   `cel:"macAbsent"` // the host has no NIC with bootMACAddress
 
-	Driver      facts.Field[string] `cel:"driver"` // of a NIC that it could not start; "" for none
-	Device      facts.Field[string] `cel:"device"` // its PCI address
-	DriverError facts.Field[string] `cel:"driverError"`
+	Driver facts.Field[string] `cel:"driver"` // of a NIC that it could not start; "" for none
+	Device facts.Field[string] `cel:"device"` // its PCI address
 
 	Module       facts.Field[string] `cel:"module"` // PCI address of a port whose transceiver could not be read; "" for none
 	ModuleStatus facts.Field[string] `cel:"moduleStatus"`
@@ -225,7 +223,6 @@ func (b boot) fields(h inventory.Host) ramdisk {
 		driver, device := nic(b.driver.Line.Text)
 		f.Driver.Set(driver, b.driver.item())
 		f.Device.Set(device, b.driver.item())
-		f.DriverError.Set(excerpt.Of(b.driver.Line.Text), b.driver.item())
 	}
 	if b.module != nil {
 		f.Module.Set(b.module.Groups[1], b.module.item())
@@ -242,7 +239,7 @@ func (b boot) agent(f *ramdisk) {
 	text, item := b.outcome.Line.Text, b.outcome.item()
 	f.Cause.Set(b.cause, item)
 	f.Error.Set(excerpt.Of(text), item)
-	facts.Prove(item, &f.Class, &f.Endpoint, &f.MACs, &f.MACAbsent)
+	facts.Prove(item, &f.Class, &f.Endpoint, &f.MACAbsent)
 	f.Class.Set("", item)
 	f.Endpoint.Set("", item)
 	if b.cause == causeIronic {
@@ -253,7 +250,6 @@ func (b boot) agent(f *ramdisk) {
 	if b.cause == causeMAC {
 		macs = macIn.FindAllString(strings.ToLower(text), -1)
 	}
-	f.MACs.Set(macs, item)
 	f.MACAbsent.Set(len(macs) > 0 && f.BootMAC.Value() != "" && !slices.Contains(macs, f.BootMAC.Value()), item)
 }
 
