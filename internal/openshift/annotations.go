@@ -21,10 +21,6 @@ const (
 
 // Annotations and labels of MachineConfigs.
 const (
-	// GeneratedByVersionAnnotation is the version of the controller that made a config of a
-	// MachineConfigPool (openshift/machine-config-operator:pkg/daemon/constants/constants.go
-	// GeneratedByVersionAnnotationKey).
-	GeneratedByVersionAnnotation = MachineConfigGroup + "/generated-by-version"
 	// GeneratedByControllerAnnotation is the commit of the controller that made it,
 	// ReleaseVersionAnnotation its release, ConfigRoleLabel the pool that it is for
 	// (openshift/machine-config-operator:pkg/controller/common/constants.go

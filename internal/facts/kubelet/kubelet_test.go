@@ -38,6 +38,9 @@ func TestNode(t *testing.T) {
 	if n := read(""); !known(t, n.Exists) || !known(t, n.Ready) || !known(t, n.ControlPlane) || known(t, n.LeaseStale) || !known(t, n.LeaseFound) {
 		t.Errorf("%+v", n)
 	}
+	if n := read(node + "spec: {unschedulable: true}\nstatus: {nodeInfo: {kubeletVersion: v1.33.4}}\n"); !known(t, n.Unschedulable) || known(t, n.KubeletVersion) != "v1.33.4" {
+		t.Errorf("unschedulable %v, kubelet %v", n.Unschedulable, n.KubeletVersion)
+	}
 	if n := read(lease + "spec: {renewTime: \"2026-03-01T11:57:00.000000Z\"}\n"); !known(t, n.LeaseStale) {
 		t.Errorf("a lease three minutes behind is not stale: %s", n.LeaseBehind)
 	}

@@ -37,7 +37,6 @@ type Node struct {
 	Created           facts.Field[time.Time] `cel:"created"`
 	Ready             facts.Field[bool]      `cel:"ready"`
 	ReadyStatus       facts.Field[string]    `cel:"readyStatus"` // True, False, Unknown; "" without the condition
-	ReadyReason       facts.Field[string]    `cel:"readyReason"`
 	ReadyMessage      facts.Field[string]    `cel:"readyMessage"`
 	ReadySince        facts.Field[time.Time] `cel:"readySince"` // of the present status
 	LastHeartbeat     facts.Field[time.Time] `cel:"lastHeartbeat"`
@@ -163,7 +162,7 @@ func (n *Node) ready(api *corev1.Node, loc evidence.Locator) {
 			Why:    evidence.NotCollected,
 			Detail: "the condition Ready of Node " + api.Name + " is not reported yet",
 		},
-			&n.Ready, &n.ReadyStatus, &n.ReadyReason, &n.ReadyMessage, &n.ReadySince, &n.LastHeartbeat, &n.StoppedPosting, &n.NetworkNotReady)
+			&n.Ready, &n.ReadyStatus, &n.ReadyMessage, &n.ReadySince, &n.LastHeartbeat, &n.StoppedPosting, &n.NetworkNotReady)
 		return
 	}
 	c := api.Status.Conditions[i]
@@ -178,7 +177,6 @@ func (n *Node) ready(api *corev1.Node, loc evidence.Locator) {
 	shown := evidence.Item{Locator: loc.At("status.conditions"), Excerpt: text, Time: since}
 	n.Ready.Set(ready, shown)
 	n.ReadyStatus.Set(string(c.Status), shown)
-	n.ReadyReason.Set(c.Reason, shown)
 	n.ReadyMessage.Set(c.Message, shown)
 	n.ReadySince.Set(since, shown)
 	n.LastHeartbeat.Set(c.LastHeartbeatTime.UTC(), shown)

@@ -3,7 +3,6 @@ package mcs
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
@@ -22,7 +21,6 @@ type Answer struct {
 	ServerErrors facts.Field[int64]     `cel:"serverErrors"` // of them, 5xx
 	Refused      facts.Field[int64]     `cel:"refused"`      // of them, no listener
 	Unreachable  facts.Field[int64]     `cel:"unreachable"`  // of them, no other answer
-	Failing      facts.Field[[]string]  `cel:"failing"`      // nodes of those that did not answer 200
 	FrontAsked   facts.Field[int64]     `cel:"frontAsked"`   // questions to api-int and VIPs
 	FrontOK      facts.Field[int64]     `cel:"frontOK"`
 	FrontRefused facts.Field[int64]     `cel:"frontRefused"`
@@ -56,10 +54,9 @@ func readAnswer(ctx context.Context, w *facts.World, s fault.Subject) (Answer, e
 
 // answers sorts the answers by what they are.
 type answers struct {
-	all, asked, ok, serverErrors, refused, unreachable, failing []evidence.Item
-	frontAsked, frontOK, frontRefused                           []evidence.Item
-	nodes                                                       []string
-	at                                                          time.Time
+	all, asked, ok, serverErrors, refused, unreachable []evidence.Item
+	frontAsked, frontOK, frontRefused                  []evidence.Item
+	at                                                 time.Time
 }
 
 func (a *answers) add(answer probe.MCSAnswer, item evidence.Item) {
@@ -68,8 +65,7 @@ func (a *answers) add(answer probe.MCSAnswer, item evidence.Item) {
 		a.at = answer.At
 	}
 	note(&a.all)
-	node := answer.Node()
-	if node == "" {
+	if answer.Node() == "" {
 		note(&a.frontAsked)
 		switch {
 		case answer.Status == 200:
@@ -91,8 +87,6 @@ func (a *answers) add(answer probe.MCSAnswer, item evidence.Item) {
 	case answer.Status == 0:
 		note(&a.unreachable)
 	}
-	note(&a.failing)
-	a.nodes = append(a.nodes, node)
 }
 
 // fields counts the answers. All of them together prove a count of none.
@@ -108,8 +102,6 @@ func (a *answers) fields() Answer {
 		x.field.Set(int64(len(x.items)), x.items...)
 	}
 	f.Asked.Set(int64(len(a.asked)), a.all...)
-	slices.Sort(a.nodes)
-	f.Failing.Set(a.nodes, a.failing...)
 	f.At.Set(a.at)
 	return f
 }

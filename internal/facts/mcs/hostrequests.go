@@ -18,13 +18,11 @@ import (
 // instead, and then this says nothing of the host.
 type hostRequests struct {
 	Joined   facts.Field[bool]      `cel:"joined"`
-	Total    facts.Field[int64]     `cel:"total"`    // requests of Ignition from the host's addresses
 	Failures facts.Field[int64]     `cel:"failures"` // of the last row, up to the end of the logs
 	Pool     facts.Field[string]    `cel:"pool"`     // that the last one asked for
 	Address  facts.Field[string]    `cel:"address"`
 	Why      facts.Field[string]    `cel:"why"` // what the server said of the last failure
 	Since    facts.Field[time.Time] `cel:"since"`
-	Last     facts.Field[time.Time] `cel:"last"`
 }
 
 var hostRequestsFact = facts.Define("host-mcs-requests", fault.Host,
@@ -119,7 +117,6 @@ func (f *hostRequests) setFailures(mine []request) {
 	}
 	last := mine[len(mine)-1]
 	asked := item(last.line)
-	f.Total.Set(int64(len(mine)), asked)
 	f.Pool.Set(last.pool, asked)
 	f.Address.Set(last.address, asked)
 	row := mine
@@ -138,5 +135,4 @@ func (f *hostRequests) setFailures(mine []request) {
 	f.Failures.Prove(proof)
 	f.Why.Set(string(last.class), proof)
 	f.Since.Set(row[0].failure.Time, proof)
-	f.Last.Set(last.failure.Time, proof)
 }

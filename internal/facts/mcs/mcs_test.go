@@ -211,6 +211,16 @@ func TestErrorProvesWhileRetrying(t *testing.T) {
 	}
 }
 
+// TestRejected: clients that refuse the server's certificate are counted over all its runs.
+func TestRejected(t *testing.T) {
+	var s serverLog
+	s.self(hits(t, "server", "http: TLS handshake error from 192.0.2.7:40312: remote error: tls: bad certificate\n"+
+		"http: TLS handshake error from 192.0.2.8:40312: remote error: tls: unknown certificate authority\nhttp: TLS handshake error from 192.0.2.9:1: EOF"))
+	if s.Rejected.Value() != 2 || len(s.Rejected.Proof()) != 1 {
+		t.Errorf("%v clients, shown by %v", s.Rejected, s.Rejected.Proof())
+	}
+}
+
 // FuzzLines: no text of a server or a console breaks the readers.
 func FuzzLines(f *testing.F) {
 	f.Add(`Pool "x" requested by address:"" User-Agent:"" Accept-Header: ""` + "\n" + `couldn't get config for req: {x y}, error: `)

@@ -24,15 +24,13 @@ type Requests struct {
 	Failures          facts.Field[int64]     `cel:"failures"` // of the last row
 	EmptyName         facts.Field[int64]     `cel:"emptyName"`
 	ConfigMissing     facts.Field[int64]     `cel:"configMissing"`
-	MissingName       facts.Field[string]    `cel:"missingName"` // the config that the last one of these named
 	ControllerConfig  facts.Field[int64]     `cel:"controllerConfig"`
 	Unservable        facts.Field[int64]     `cel:"unservable"`
 	VersionRefused    facts.Field[int64]     `cel:"versionRefused"`
 	BootstrapRefusals facts.Field[int64]     `cel:"bootstrapRefusals"`
-	BareFailures      facts.Field[int64]     `cel:"bareFailures"` // of clients that did not say that they are Ignition, in all logs
-	Addresses         facts.Field[[]string]  `cel:"addresses"`    // of the clients of the last row
-	Since             facts.Field[time.Time] `cel:"since"`        // first failure of the row
-	Last              facts.Field[time.Time] `cel:"last"`         // last failure of the row
+	Addresses         facts.Field[[]string]  `cel:"addresses"` // of the clients of the last row
+	Since             facts.Field[time.Time] `cel:"since"`     // first failure of the row
+	Last              facts.Field[time.Time] `cel:"last"`      // last failure of the row
 }
 
 var requestsFact = facts.Define("mcs-requests", fault.Pool, "what hosts asked the machine config servers for, and how it ended",
@@ -48,8 +46,8 @@ func readRequests(ctx context.Context, w *facts.World, s fault.Subject) (Request
 		return r, err
 	}
 	r.EmptyName.Set(0, shown)
-	return r, facts.Miss(err, &r.Total, &r.Failures, &r.ConfigMissing, &r.MissingName, &r.ControllerConfig, &r.Unservable,
-		&r.VersionRefused, &r.BootstrapRefusals, &r.BareFailures, &r.Addresses, &r.Since, &r.Last)
+	return r, facts.Miss(err, &r.Total, &r.Failures, &r.ConfigMissing, &r.ControllerConfig, &r.Unservable,
+		&r.VersionRefused, &r.BootstrapRefusals, &r.Addresses, &r.Since, &r.Last)
 }
 
 // noServer reports that the pods were read and no machine config server has run in one: in
@@ -87,14 +85,10 @@ func PoolRequests(ctx context.Context, w *facts.World, pool string) (Requests, e
 // follow sets what the pool's requests show. Counts of none are claims from silence.
 func (r *Requests) follow(all []request) {
 	var row []request
-	total, bare := 0, 0
+	total := 0
 	for _, q := range all {
 		switch {
 		case !q.ignition():
-			if q.class != served {
-				bare++
-				r.BareFailures.Prove(item(q.failure))
-			}
 		case q.class == served:
 			total++
 			row = nil
@@ -107,7 +101,6 @@ func (r *Requests) follow(all []request) {
 		}
 	}
 	r.Total.Set(int64(total))
-	r.BareFailures.Set(int64(bare))
 	r.count(row)
 	facts.Complete(r)
 }
@@ -128,9 +121,6 @@ func (r *Requests) count(row []request) {
 	var since, last time.Time
 	for _, q := range row {
 		number[q.class]++
-		if q.config != "" && q.class == configMissing {
-			r.MissingName.Set(q.config, item(q.failure))
-		}
 		if !slices.Contains(addresses, q.address) {
 			addresses = append(addresses, q.address)
 			r.Addresses.Prove(item(q.line))

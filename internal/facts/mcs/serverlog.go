@@ -13,9 +13,7 @@ import (
 // serverLog is what the machine config servers say of themselves and of
 // requests that belong to no pool of the cluster.
 type serverLog struct {
-	UnknownPools     facts.Field[[]string]  `cel:"unknownPools"`     // pools that Ignition asked for and that do not exist, up to the end
-	UnknownRequests  facts.Field[int64]     `cel:"unknownRequests"`  // requests for them
-	UnknownAddresses facts.Field[[]string]  `cel:"unknownAddresses"` // of the clients
+	UnknownRequests  facts.Field[int64]     `cel:"unknownRequests"` // requests for them
 	UnknownSince     facts.Field[time.Time] `cel:"unknownSince"`
 	ControllerConfig facts.Field[int64]     `cel:"controllerConfig"` // Ignition's last requests, of any pool, that failed for want of a ControllerConfig
 	ControllerSince  facts.Field[time.Time] `cel:"controllerConfigSince"`
@@ -46,26 +44,19 @@ func readServerLog(ctx context.Context, w *facts.World, _ fault.Subject) (server
 }
 
 func (s *serverLog) unknownPools(list []request) {
-	var pools, addresses []string
+	var pools []string
 	for _, q := range list {
 		if !slices.Contains(pools, q.pool) {
 			pools = append(pools, q.pool)
 			for _, l := range []evidence.Line{q.failure, q.line} {
-				facts.Prove(item(l), &s.UnknownPools, &s.UnknownRequests, &s.UnknownAddresses, &s.UnknownSince)
+				facts.Prove(item(l), &s.UnknownRequests, &s.UnknownSince)
 			}
-		}
-		if !slices.Contains(addresses, q.address) {
-			addresses = append(addresses, q.address)
 		}
 	}
 	if len(list) == 0 {
 		return
 	}
-	slices.Sort(pools)
-	slices.Sort(addresses)
-	s.UnknownPools.Set(pools)
 	s.UnknownRequests.Set(int64(len(list)))
-	s.UnknownAddresses.Set(addresses)
 	s.UnknownSince.Set(list[0].failure.Time)
 }
 

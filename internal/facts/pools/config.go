@@ -26,8 +26,6 @@ type config struct {
 	CurrentSince   facts.Field[time.Time] `cel:"currentSince"`   // since when that config is in the cluster; zero where it is not
 	DesiredMissing facts.Field[bool]      `cel:"desiredMissing"`
 	Pool           facts.Field[string]    `cel:"pool"`
-	PoolSpec       facts.Field[string]    `cel:"poolSpec"` // what the pool wants
-	AtPoolSpec     facts.Field[bool]      `cel:"atPoolSpec"`
 	DrainPending   facts.Field[bool]      `cel:"drainPending"` // the daemon asked for a drain or uncordon that has not been done
 	Ready          facts.Field[bool]      `cel:"ready"`        // the Node's condition
 	Created        facts.Field[time.Time] `cel:"created"`      // of the Node
@@ -151,16 +149,12 @@ func (c *config) readMissingConfig(ctx context.Context, w *facts.World, n nodeCo
 func (c *config) comparePool(ctx context.Context, w *facts.World, n nodeConfig) error {
 	o, pool, err := readPool(ctx, w, n.pool)
 	if err != nil {
-		if err := facts.Miss(err, &c.PoolSpec, &c.AtPoolSpec, &c.PoolSince); err != nil {
+		if err := facts.Miss(err, &c.PoolSince); err != nil {
 			facts.Complete(c)
 			return ignoreNotApplicable(err)
 		}
 		return nil
 	}
-	spec := pool.Spec.Configuration.Name
-	wants := o.Shows("spec.configuration.name", fmt.Sprintf("spec.configuration.name: %q", spec), time.Time{})
-	c.PoolSpec.Set(spec, wants)
-	c.AtPoolSpec.Set(n.current == spec && n.desired == spec, n.item(), wants)
 	var since time.Time
 	degraded := o.Shows("status.conditions[NodeDegraded]", "the pool reports no degraded node", time.Time{})
 	if x := condition(&pool, apitypes.MachineConfigPoolNodeDegraded); isTrue(x) && x.Message != "" {

@@ -20,7 +20,6 @@ import (
 // machine config server is made from.
 type controllerConfig struct {
 	Exists  facts.Field[bool]      `cel:"exists"`
-	Version facts.Field[string]    `cel:"version"` // of the operator that wrote it
 	Failing facts.Field[bool]      `cel:"failing"` // its templates cannot be rendered
 	Message facts.Field[string]    `cel:"message"` // of the failure
 	Since   facts.Field[time.Time] `cel:"since"`   // of the failure
@@ -44,8 +43,6 @@ func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) 
 		return c, nil
 	}
 	c.Exists.Set(true, evidence.Item{Locator: o.Loc, Excerpt: "ControllerConfig machine-config-controller exists", Time: o.Created()})
-	version := o.Annotation(openshift.GeneratedByVersionAnnotation)
-	c.Version.Set(version, o.Shows("metadata.annotations."+openshift.GeneratedByVersionAnnotation, version, time.Time{}))
 	conditions, _ := evidence.Field(o.Content, "status", "conditions").([]any)
 	for _, raw := range conditions {
 		m, _ := raw.(map[string]any)

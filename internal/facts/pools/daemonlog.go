@@ -48,7 +48,6 @@ type Daemon struct {
 	BootstrapMode facts.Field[bool]      `cel:"bootstrapMode"` // its first run is not finished: the host still has node-annotations.json
 	Complaints    facts.Field[int64]     `cel:"complaints"`    // times that it marked the node degraded
 	Class         facts.Field[string]    `cel:"class"`         // of the last complaint
-	Complaint     facts.Field[string]    `cel:"complaint"`     // the last one
 	NoDiff        facts.Field[bool]      `cel:"noDiff"`        // bootstrap's and the cluster's config differ in name only
 	Override      facts.Field[bool]      `cel:"override"`      // disk and annotation name two configs, disk counts
 	Firstboot     facts.Field[bool]      `cel:"firstbootFailed"`
@@ -57,7 +56,6 @@ type Daemon struct {
 	NoListers     facts.Field[bool]      `cel:"noListers"` // the API cannot be reached from the node
 	OSRetries     facts.Field[int64]     `cel:"osRetries"`
 	Since         facts.Field[time.Time] `cel:"since"` // the first of these lines
-	Last          facts.Field[time.Time] `cel:"last"`
 }
 
 // daemon is a Daemon while its lines are followed.
@@ -65,7 +63,7 @@ type daemon struct {
 	complaints, retries int64
 	class, complaint    string
 	retry               string // the last line of a try to update the OS
-	since, last         time.Time
+	since               time.Time
 	proof               map[string]evidence.Item // what is true now, and the last line that shows it
 }
 
@@ -131,13 +129,11 @@ func (d *daemon) fields() Daemon {
 	if item, ok := d.proof["complaints"]; ok {
 		f.Complaints.Set(d.complaints, item)
 		f.Class.Set(d.class, item)
-		f.Complaint.Set(d.complaint, item)
 	}
 	if item, ok := d.proof["osRetries"]; ok {
 		f.OSRetries.Set(d.retries, item)
 	}
 	f.Since.Set(d.since)
-	f.Last.Set(d.last)
 	facts.Complete(&f)
 	return f
 }
@@ -218,11 +214,8 @@ var flags = map[string]string{
 }
 
 func (d *daemon) note(l daemonLine) {
-	if t := l.Line.Time; !t.IsZero() {
-		if d.since.IsZero() {
-			d.since = t
-		}
-		d.last = t
+	if d.since.IsZero() {
+		d.since = l.Line.Time
 	}
 	if name := flags[l.id]; name != "" {
 		d.proof[name] = item(l)

@@ -19,13 +19,11 @@ type nodes struct {
 	Missing       facts.Field[int64]     `cel:"missing"`       // nodes whose currentConfig is not in the cluster
 	MissingNodes  facts.Field[[]string]  `cel:"missingNodes"`  // their names
 	MissingName   facts.Field[string]    `cel:"missingName"`   // the config that most of them name
-	MissingSame   facts.Field[bool]      `cel:"missingSame"`   // all of them name that one
 	Complaining   facts.Field[int64]     `cel:"complaining"`   // nodes whose daemon is Degraded and reports that the config which the node names does not exist
 	BootstrapMode facts.Field[int64]     `cel:"bootstrapMode"` // of these, how many have never finished their first run
 	Stuck         facts.Field[int64]     `cel:"stuck"`         // degraded, not at the pool's config, and with no other config asked of them
-	StuckNodes    facts.Field[[]string]  `cel:"stuckNodes"`
-	AtSpec        facts.Field[int64]     `cel:"atSpec"` // nodes that run the pool's config and are Done
-	Since         facts.Field[time.Time] `cel:"since"`  // creation of the oldest node that names a missing config
+	AtSpec        facts.Field[int64]     `cel:"atSpec"`        // nodes that run the pool's config and are Done
+	Since         facts.Field[time.Time] `cel:"since"`         // creation of the oldest node that names a missing config
 }
 
 var nodesFact = facts.Define("pool-nodes", fault.Pool, "the nodes of a pool, by the config that they name",
@@ -44,10 +42,10 @@ func readNodes(ctx context.Context, w *facts.World, s fault.Subject) (nodes, err
 	v.complaining(list)
 	missing, err := v.missing(ctx, w, list)
 	blind := err != nil
-	if err := facts.Miss(err, &v.Missing, &v.MissingNodes, &v.MissingName, &v.MissingSame, &v.Since, &v.BootstrapMode); err != nil {
+	if err := facts.Miss(err, &v.Missing, &v.MissingNodes, &v.MissingName, &v.Since, &v.BootstrapMode); err != nil {
 		return v, err
 	}
-	if err := facts.Miss(v.target(ctx, w, s.Name, list), &v.Stuck, &v.StuckNodes, &v.AtSpec); err != nil {
+	if err := facts.Miss(v.target(ctx, w, s.Name, list), &v.Stuck, &v.AtSpec); err != nil {
 		return v, err
 	}
 	if !blind {
@@ -109,7 +107,6 @@ func (v *nodes) missing(ctx context.Context, w *facts.World, list []nodeConfig) 
 	v.Missing.Set(int64(len(missing)), proof...)
 	v.MissingNodes.Set(names, proof...)
 	v.MissingName.Set(most, proof...)
-	v.MissingSame.Set(len(count) == 1, proof...)
 	v.Since.Set(since, proof...)
 	return missing, nil
 }
@@ -125,21 +122,19 @@ func (v *nodes) target(ctx context.Context, w *facts.World, pool string, list []
 		return err
 	}
 	spec := evidence.String(o.Content, "spec", "configuration", "name")
-	atSpec := 0
-	var stuck []string
+	atSpec, stuck := 0, 0
 	for _, n := range list {
 		switch {
 		case n.current == spec && n.desired == spec && n.state == "Done":
 			atSpec++
 		case n.degraded() && n.current == n.desired && n.current != spec:
-			stuck = append(stuck, n.object.Name)
-			facts.Prove(n.item(), &v.Stuck, &v.StuckNodes)
+			stuck++
+			facts.Prove(n.item(), &v.Stuck)
 		}
 	}
 	item := o.Shows("spec.configuration.name", fmt.Sprintf("%d of %d nodes run %s and are Done", atSpec, len(list), spec), time.Time{})
 	v.AtSpec.Set(int64(atSpec), item)
-	v.Stuck.Set(int64(len(stuck)), item)
-	v.StuckNodes.Set(stuck, item)
+	v.Stuck.Set(int64(stuck), item)
 	return nil
 }
 
