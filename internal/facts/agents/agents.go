@@ -40,7 +40,6 @@ type host struct {
 	Since      facts.Field[time.Time] `cel:"since"`
 	Stage      facts.Field[string]    `cel:"stage"` // of the installation; "" before it
 	StageSince facts.Field[time.Time] `cel:"stageSince"`
-	Disk       facts.Field[string]    `cel:"disk"` // that it was installed to, or is to be
 
 	Blocked     facts.Field[bool] `cel:"blocked"`     // the service does not install it as it is
 	Failed      facts.Field[bool] `cel:"failed"`      // its installation ended in an error
@@ -193,7 +192,6 @@ func (f *host) fill(a assisted.Host, loc evidence.Locator) {
 	f.Since.Set(a.StatusAt, item)
 	f.Stage.Set(a.Stage, item)
 	f.StageSince.Set(a.StageAt, item)
-	f.Disk.Set(a.Disk, item)
 	f.Rejected.Set(a.Rejected, item)
 	f.Blocked.Set(slices.Contains([]string{assisted.Insufficient, assisted.PendingForInput, assisted.PreparingFailed, "insufficient-unbound"}, a.Status), item)
 	f.Gone.Set(strings.HasPrefix(a.Status, assisted.Disconnected), item)
@@ -282,15 +280,12 @@ func join(to string, v assisted.Validation) string {
 
 // service is how the service on the rendezvous host answered.
 type service struct {
-	Address facts.Field[string]    `cel:"address"`
-	Vantage facts.Field[string]    `cel:"vantage"`
-	Usable  facts.Field[bool]      `cel:"usable"`
-	Refused facts.Field[bool]      `cel:"refused"` // the host answers and nothing listens
-	Denied  facts.Field[bool]      `cel:"denied"`  // it wants a token, or another one
-	Token   facts.Field[bool]      `cel:"token"`   // one was sent
-	Error   facts.Field[string]    `cel:"error"`
-	API     facts.Field[bool]      `cel:"api"` // the cluster's API answers with Nodes: the service is needed no more
-	At      facts.Field[time.Time] `cel:"at"`
+	Address facts.Field[string] `cel:"address"`
+	Vantage facts.Field[string] `cel:"vantage"`
+	Usable  facts.Field[bool]   `cel:"usable"`
+	Denied  facts.Field[bool]   `cel:"denied"` // it wants a token, or another one
+	Error   facts.Field[string] `cel:"error"`
+	API     facts.Field[bool]   `cel:"api"` // the cluster's API answers with Nodes: the service is needed no more
 }
 
 var serviceFact = facts.Define("agent-service", fault.Cluster, "how the service on the rendezvous host of an agent-based install answered",
@@ -356,11 +351,8 @@ func readService(ctx context.Context, w *facts.World, _ fault.Subject) (service,
 	f.Address.Set(a.Address, item)
 	f.Vantage.Set(a.Vantage, item)
 	f.Usable.Set(a.Usable, item)
-	f.Refused.Set(a.Refused, item)
 	f.Denied.Set(a.Status == 401 || a.Status == 403, item)
-	f.Token.Set(a.Token, item)
 	f.Error.Set(a.Error, item)
-	f.At.Set(a.At, item)
 	nodes, err := w.List(ctx, evidence.Nodes, "")
 	u, unavailable := evidence.AsUnavailable(err)
 	switch {
@@ -380,9 +372,8 @@ type cluster struct {
 	Status   facts.Field[string]    `cel:"status"`
 	Says     facts.Field[string]    `cel:"says"`
 	Since    facts.Field[time.Time] `cel:"since"`
-	Hosts    facts.Field[int]       `cel:"hosts"`  // that have registered
-	Wanted   facts.Field[int]       `cel:"wanted"` // of the control plane
-	Waits    facts.Field[bool]      `cel:"waits"`  // its installation has not begun
+	Hosts    facts.Field[int]       `cel:"hosts"` // that have registered
+	Waits    facts.Field[bool]      `cel:"waits"` // its installation has not begun
 	Failed   facts.Field[bool]      `cel:"failed"`
 	Failing  facts.Field[[]string]  `cel:"failing"`  // ids of validations
 	Problems facts.Field[string]    `cel:"problems"` // what they say
@@ -420,7 +411,6 @@ func (f *cluster) fill(c assisted.Cluster, o evidence.Object) {
 	f.Status.Set(c.Status, item)
 	f.Says.Set(short(c.StatusInfo), item)
 	f.Since.Set(c.StatusAt, item)
-	f.Wanted.Set(int(c.ControlPlanes), item)
 	f.Waits.Set(slices.Contains([]string{assisted.Insufficient, assisted.PendingForInput}, c.Status), item)
 	f.Failed.Set(c.Status == assisted.Error || c.Status == assisted.Cancelled, item)
 	f.Failing.Set(nil, item)

@@ -47,7 +47,6 @@ type access struct {
 	Issuer     facts.Field[string]    `cel:"issuer"`
 	NotBefore  facts.Field[time.Time] `cel:"notBefore"`
 	NotAfter   facts.Field[time.Time] `cel:"notAfter"`
-	ServerTime facts.Field[time.Time] `cel:"serverTime"` // the Date header
 	ValidThere facts.Field[bool]      `cel:"validThere"` // the certificate is valid at the server's time
 
 	Credential facts.Field[string]    `cel:"credential"` // accepted, refused, unknown; "" without a kubeconfig
@@ -62,7 +61,6 @@ type access struct {
 	Gateway  facts.Field[bool]     `cel:"gateway"`  // 502, 503 or 504 without an API server's checks: a load balancer speaks
 	Foreign  facts.Field[bool]     `cel:"foreign"`  // what answers is no API server
 
-	At facts.Field[time.Time] `cel:"at"`
 }
 
 var accessFact = facts.Define("api-access", fault.Cluster, "what the endpoint of the API answers: name, connection, certificate, health, credentials", needs,
@@ -123,7 +121,6 @@ func (a *access) fill(f probe.APIAnswer) {
 	a.Name.Set(f.Host)
 	a.Vantage.Set(f.Vantage)
 	a.Proxied.Set(f.Proxy != "")
-	a.At.Set(f.At)
 	a.Error.Set(string(f.ErrorClass))
 	a.Connected.Set(f.Stage != probe.StageNone)
 	a.NoName.Set(f.DNS == probe.DNSNoSuchName)
@@ -131,7 +128,6 @@ func (a *access) fill(f probe.APIAnswer) {
 	a.Addresses.Set(f.Addresses)
 	a.Resolver.Set(strings.Join(f.Resolver, ", "))
 	a.Trust.Set(string(f.Trust))
-	a.ServerTime.Set(f.ServerTime)
 	if leaf := f.Leaf(); leaf != nil {
 		a.Issuer.Set(leaf.Issuer.CommonName)
 		a.NotBefore.Set(leaf.NotBefore.UTC())

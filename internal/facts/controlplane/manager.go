@@ -26,10 +26,8 @@ const (
 
 // Manager is the fact kcm-lease.
 type Manager struct {
-	Found   facts.Field[bool]      `cel:"found"`
 	Holder  facts.Field[string]    `cel:"holder"` // the node or host name before the first "_"
 	Renewed facts.Field[time.Time] `cel:"renewed"`
-	Newest  facts.Field[time.Time] `cel:"newest"` // the newest sign of life that it was compared with
 	Stale   facts.Field[bool]      `cel:"stale"`
 	Behind  facts.Field[string]    `cel:"behind"`
 }
@@ -71,10 +69,8 @@ func readManager(ctx context.Context, w *facts.World, _ fault.Subject) (Manager,
 	behind := newest.Sub(renewed)
 	item := own.Shows("spec.renewTime", fmt.Sprintf("renewed %s by %s, %s behind the newest lease", excerpt.Time(renewed), holder,
 		fault.Span(behind)), renewed)
-	m.Found.Set(true, item)
 	m.Holder.Set(holder, item)
 	m.Renewed.Set(renewed, item)
-	m.Newest.Set(newest, item)
 	m.Stale.Set(behind > limit, item)
 	m.Behind.Set(fault.Span(behind), item)
 	return m, nil

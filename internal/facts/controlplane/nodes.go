@@ -21,8 +21,6 @@ type Nodes struct {
 	Expected   facts.Field[int]       `cel:"expected"`   // control-plane nodes that there should be
 	Registered facts.Field[int]       `cel:"registered"` // that are Nodes
 	Ready      facts.Field[int]       `cel:"ready"`
-	Names      facts.Field[[]string]  `cel:"names"`
-	Says       facts.Field[string]    `cel:"says"`  // where the expectation comes from
 	Since      facts.Field[time.Time] `cel:"since"` // when the cluster began, or the newest of them registered
 	HA         facts.Field[bool]      `cel:"ha"`
 }
@@ -46,7 +44,6 @@ func readNodes(ctx context.Context, w *facts.World, _ fault.Subject) (Nodes, err
 	item := evidence.Listed(evidence.Nodes, "", fmt.Sprintf("%d control-plane nodes: %s", len(c.names), strings.Join(c.names, ", ")))
 	n.Registered.Set(len(c.names), item)
 	n.Ready.Set(c.ready, item)
-	n.Names.Set(c.names, item)
 	version, err := clusterVersion(ctx, w)
 	if _, unavailable := evidence.AsUnavailable(err); err != nil && !unavailable {
 		return n, err
@@ -100,7 +97,7 @@ func (n *Nodes) expect(ctx context.Context, w *facts.World) error {
 		return err
 	}
 	if err != nil && topology.Object.Content == nil { // one that only lacks the field is older than it
-		return facts.Miss(err, &n.Expected, &n.Says)
+		return facts.Miss(err, &n.Expected)
 	}
 	if topology.Text == "External" {
 		return facts.Excluded(topology.Item(), "the control plane is hosted elsewhere")
@@ -130,11 +127,10 @@ func (n *Nodes) expect(ctx context.Context, w *facts.World) error {
 				Kind:     evidence.SupplyGet,
 				Resource: "infrastructure",
 				Name:     "cluster",
-			}}, &n.Expected, &n.Says)
+			}}, &n.Expected)
 	}
 	item := evidence.Item{Locator: loc, Excerpt: fmt.Sprintf("%s: %d control-plane nodes", says, expected)}
 	n.Expected.Set(expected, item)
-	n.Says.Set(says, item)
 	return nil
 }
 

@@ -31,8 +31,7 @@ type loop struct {
 	Operator  facts.Field[string]    `cel:"operator"`  // the ClusterOperator that looks after it
 	Cause     facts.Field[string]    `cel:"cause"`     // memory, webhook, storage, certificates, configuration, api, other
 	Said      facts.Field[string]    `cel:"said"`      // the line that says the cause, shortened
-	Restarts  facts.Field[int64]     `cel:"restarts"`
-	Since     facts.Field[time.Time] `cel:"since"` // the end of its last run
+	Since     facts.Field[time.Time] `cel:"since"`     // the end of its last run
 }
 
 // operands are the containers, those on which others depend first.
@@ -102,7 +101,6 @@ func read(ctx context.Context, w *facts.World, s fault.Subject) (loop, error) {
 	for _, f := range []*facts.Field[string]{&l.Container, &l.Operator, &l.Cause, &l.Said} {
 		f.Set("", seen...)
 	}
-	l.Restarts.Set(0, seen...)
 	l.Since.Set(time.Time{}, seen...)
 	return l, nil
 }
@@ -131,7 +129,6 @@ func (l *loop) set(ctx context.Context, w *facts.World, pod evidence.Object, st 
 	shown := st.item(pod)
 	l.Container.Set(st.container, shown)
 	l.Operator.Set(operator, shown)
-	l.Restarts.Set(st.restarts, shown)
 	l.Since.Set(st.ended, shown)
 	if st.reason == "OOMKilled" {
 		l.Cause.Set(string(memory), shown)

@@ -15,7 +15,6 @@ import (
 // where nothing is wrong with what it is about.
 type cluster struct {
 	Platform       facts.Field[string]    `cel:"platform"`
-	Created        facts.Field[time.Time] `cel:"created"`
 	Endpoint       facts.Field[string]    `cel:"endpoint"` // status.ignitionEndpoint, host or host:port
 	Release        facts.Field[string]    `cel:"release"`
 	ReleaseSince   facts.Field[time.Time] `cel:"releaseSince"`
@@ -60,7 +59,6 @@ func readCluster(ctx context.Context, w *facts.World, _ fault.Subject) (cluster,
 	platform, endpoint := evidence.String(o.Content, "spec", "platform", "type"), evidence.String(o.Content, "status", "ignitionEndpoint")
 	item := o.Shows("spec.platform.type", "platform "+platform, o.Created())
 	f.Platform.Set(platform, item)
-	f.Created.Set(o.Created(), item)
 	f.Endpoint.Set(endpoint, o.Shows("status.ignitionEndpoint", "ignitionEndpoint: "+endpoint, time.Time{}))
 	for _, p := range []part{
 		{&f.Release, &f.ReleaseSince, "False", releaseTypes, true},
@@ -96,7 +94,6 @@ type api struct {
 	Answered     facts.Field[bool]   `cel:"answered"`
 	Unauthorized facts.Field[bool]   `cel:"unauthorized"`
 	Credential   facts.Field[bool]   `cel:"credential"` // there is one to ask with
-	Why          facts.Field[string] `cel:"why"`        // why there is none, or why there was no answer
 	Server       facts.Field[string] `cel:"server"`
 }
 
@@ -130,7 +127,6 @@ func readAPI(ctx context.Context, w *facts.World, _ fault.Subject) (api, error) 
 		f.Unauthorized.Set(unauthorized, item)
 		f.Server.Set(s("server"), item)
 		f.Credential.Set(s("noCredential") == "", item)
-		f.Why.Set(why, item)
 	}
 	if len(list) == 0 {
 		facts.Complete(&f)

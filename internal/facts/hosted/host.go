@@ -21,11 +21,9 @@ import (
 type host struct {
 	Machine      facts.Field[string]    `cel:"machine"`
 	Phase        facts.Field[string]    `cel:"phase"`
-	Created      facts.Field[time.Time] `cel:"created"`
 	Joined       facts.Field[bool]      `cel:"joined"`
-	Provider     facts.Field[string]    `cel:"provider"` // kind of the infrastructure's machine
-	Failure      facts.Field[string]    `cel:"failure"`  // the Machine failed for good
-	FailureSince facts.Field[time.Time] `cel:"failureSince"`
+	Provider     facts.Field[string]    `cel:"provider"`  // kind of the infrastructure's machine
+	Failure      facts.Field[string]    `cel:"failure"`   // the Machine failed for good
 	Bootstrap    facts.Field[string]    `cel:"bootstrap"` // there is no user-data for it yet
 	BootSince    facts.Field[time.Time] `cel:"bootSince"`
 	Infra        facts.Field[string]    `cel:"infra"` // the infrastructure's machine is not ready
@@ -100,19 +98,16 @@ func (f *host) machine(h inventory.Host) {
 	item := m.Object.Shows("status.phase", "Machine "+m.Name+": "+m.Phase, m.Created)
 	f.Machine.Set(m.Name, item)
 	f.Phase.Set(m.Phase, item)
-	f.Created.Set(m.Created, item)
 	f.Provider.Set(m.InfraKind, item)
 	f.Joined.Set(m.NodeRef != "" || h.Node != nil, item)
-	failure, since := m.Failure, time.Time{}
+	failure := m.Failure
 	if failure == "" && m.Phase == "Failed" {
 		failure = "phase Failed"
 	}
 	if failure != "" {
-		since = m.Created
 		item = m.Object.Shows("status.failureMessage", failure, time.Time{})
 	}
 	f.Failure.Set(failure, item)
-	f.FailureSince.Set(since, item)
 }
 
 // unread says why what a Machine refers to is not known, nil where it is.
@@ -180,7 +175,6 @@ type request struct {
 	Renews     facts.Field[bool]      `cel:"renews"`
 	Created    facts.Field[time.Time] `cel:"created"`
 	NoApprover facts.Field[bool]      `cel:"noApprover"` // requests of kubelets are not approved: no Machines are made for this cluster's hosts
-	Disabled   facts.Field[bool]      `cel:"disabled"`   // the HostedCluster switches the management of Machines off
 }
 
 func requestFact() facts.Fact {
@@ -217,7 +211,6 @@ func readRequest(ctx context.Context, w *facts.World, s fault.Subject) (request,
 	f.Newest.Set(csrs.Newest(all, r), item)
 	disabled := strings.EqualFold(cluster.Annotation(openshift.DisableMachinesAnnotation), "true")
 	annotation := cluster.Shows("metadata.annotations", fmt.Sprintf("%s: %t", openshift.DisableMachinesAnnotation, disabled), time.Time{})
-	f.Disabled.Set(disabled, annotation)
 	made := slices.ContainsFunc(pools, func(n inventory.NodePool) bool { return n.Platform != none })
 	for _, n := range pools {
 		if n.Platform == none {

@@ -246,13 +246,11 @@ var serverLog = evidence.TextQuery{Kind: evidence.ContainerLog, Cluster: evidenc
 // Log is the fact hosted-ignition-log. Its lines name no client: a proxy stands in
 // front, and "Ignition/" as user agent tells a machine from a person.
 type Log struct {
-	Machines facts.Field[int]       `cel:"machines"` // requests of Ignition
-	Last     facts.Field[time.Time] `cel:"last"`     // the last of them
-	Unknown  facts.Field[int]       `cel:"unknown"`  // requests with a token that the server does not know (511)
-	Refused  facts.Field[int]       `cel:"refused"`  // requests without a usable Authorization header (401)
-	BadPath  facts.Field[int]       `cel:"badPath"`
-	Payload  facts.Field[int]       `cel:"payload"` // failed generations of a payload
-	Error    facts.Field[string]    `cel:"error"`   // of the last of them
+	Machines facts.Field[int] `cel:"machines"` // requests of Ignition
+	Unknown  facts.Field[int] `cel:"unknown"`  // requests with a token that the server does not know (511)
+	Refused  facts.Field[int] `cel:"refused"`  // requests without a usable Authorization header (401)
+	BadPath  facts.Field[int] `cel:"badPath"`
+	Payload  facts.Field[int] `cel:"payload"` // failed generations of a payload
 }
 
 func logFact() facts.Fact {
@@ -282,13 +280,6 @@ func readLog(ctx context.Context, w *facts.World, _ fault.Subject) (Log, error) 
 			}
 			last := lines[len(lines)-1]
 			part.count.Set(part.count.Value()+len(lines), last.Item())
-			switch id {
-			case sigAgent:
-				f.Last.Set(last.Line.Time, last.Item())
-			case sigPayload:
-				at := strings.Index(strings.ToLower(last.Line.Text), "error getting ignition payload: ")
-				f.Error.Set(strings.TrimSpace(last.Line.Text[at+len("error getting ignition payload: "):]), last.Item())
-			}
 		}
 	}
 	facts.Complete(&f)

@@ -19,7 +19,6 @@ type Pool struct {
 	Automated      facts.Field[bool]      `cel:"automated"` // Machines are made for it: not on the platform None
 	UpgradeType    facts.Field[string]    `cel:"upgradeType"`
 	Created        facts.Field[time.Time] `cel:"created"`
-	Wanted         facts.Field[int]       `cel:"wanted"`
 	Version        facts.Field[string]    `cel:"version"`
 	ConfigError    facts.Field[string]    `cel:"configError"`
 	ConfigSince    facts.Field[time.Time] `cel:"configSince"`
@@ -75,7 +74,6 @@ func readPool(ctx context.Context, w *facts.World, s fault.Subject) (Pool, error
 	spec := o.Shows("spec", fmt.Sprintf("platform %s, %d replicas, upgradeType %s", n.Platform, n.Wanted, upgrade), o.Created())
 	f.Platform.Set(n.Platform, spec)
 	f.Automated.Set(n.Platform != none, spec)
-	f.Wanted.Set(n.Wanted, spec)
 	f.Created.Set(o.Created(), spec)
 	f.UpgradeType.Set(upgrade, spec)
 	f.Version.Set(version, o.Shows("status.version", "version "+version, time.Time{}))

@@ -38,6 +38,14 @@ func TestNotReported(t *testing.T) {
 	}
 }
 
+// TestPool: a NodePool says its release and how it replaces its hosts.
+func TestPool(t *testing.T) {
+	f := factstest.Fields[Pool](t, factstest.World(t, agentBase, ""), poolFact(), pool())
+	if f.Version.Value() != "4.18.21" || f.UpgradeType.Value() != "InPlace" {
+		t.Errorf("version %v, upgrade type %v", f.Version, f.UpgradeType)
+	}
+}
+
 // TestLogUnread: the log of an ignition server that is listed and has no log, or one
 // that breaks off, says nothing of what it does not show.
 func TestLogUnread(t *testing.T) {

@@ -27,7 +27,6 @@ type token struct {
 	Expires     facts.Field[time.Time] `cel:"expires"`     // zero for the current one
 	Fetched     facts.Field[bool]      `cel:"fetched"`     // somebody got the payload
 	Stage       facts.Field[string]    `cel:"stage"`       // reason of the token Secret; "" while the payload is not built
-	Message     facts.Field[string]    `cel:"message"`     // of the token Secret
 	Matches     facts.Field[string]    `cel:"matches"`     // the token in user-data is: current, old, other, none
 	Encoding    facts.Field[string]    `cel:"encoding"`    // base64; else how the Authorization header is broken
 	Source      facts.Field[string]    `cel:"source"`      // the URL in user-data
@@ -96,7 +95,7 @@ func (f *token) token(now time.Time, o evidence.Object) {
 		f.Expired.Set(err != nil || now.After(at), item) // what cannot be parsed counts as expired there, too
 	}
 	if !contents(o) {
-		_ = facts.Miss(notRead, &f.Stage, &f.Message)
+		_ = facts.Miss(notRead, &f.Stage)
 		return
 	}
 	read := func(key string) string {
@@ -108,7 +107,6 @@ func (f *token) token(now time.Time, o evidence.Object) {
 	}
 	built := o.Shows("data.message", read("reason")+": "+read("message"), time.Time{})
 	f.Stage.Set(read("reason"), built)
-	f.Message.Set(read("message"), built)
 }
 
 // contents reports whether a Secret was read with its data.

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
 	"github.com/rollcall-project/rollcall/internal/facts/obfuscation"
 	"github.com/rollcall-project/rollcall/internal/facts/pools"
@@ -28,7 +27,6 @@ type pull struct {
 	Cause     facts.Field[string]    `cel:"cause"`     // a pullerror.Cause, "" where none fails
 	Registry  facts.Field[string]    `cel:"registry"`  // the host at which it fails, or "its registry"
 	FirstBoot facts.Field[bool]      `cel:"firstBoot"` // it fails at the first boot, else in the daemon of a node
-	Error     facts.Field[string]    `cel:"error"`     // cut
 	Said      facts.Field[string]    `cel:"said"`      // the part of it that says the cause
 	Since     facts.Field[time.Time] `cel:"since"`     // of the first of these errors, where it says
 }
@@ -100,7 +98,7 @@ func (p *pull) daemon(ctx context.Context, w *facts.World, node evidence.Object)
 			if !unavailable {
 				return true, err
 			}
-			return true, facts.Miss(err, &p.Cause, &p.Registry, &p.FirstBoot, &p.Error, &p.Said, &p.Since)
+			return true, facts.Miss(err, &p.Cause, &p.Registry, &p.FirstBoot, &p.Said, &p.Since)
 		}
 		e, ok := pullerror.Parse(line)
 		if count <= minFailures || !ok {
@@ -116,7 +114,7 @@ func (p *pull) daemon(ctx context.Context, w *facts.World, node evidence.Object)
 func (p *pull) boot(boot firstboot.FirstBoot) error {
 	failures, err := boot.Failures.Get()
 	if err != nil {
-		return facts.Miss(err, &p.Cause, &p.Registry, &p.FirstBoot, &p.Error, &p.Said, &p.Since)
+		return facts.Miss(err, &p.Cause, &p.Registry, &p.FirstBoot, &p.Said, &p.Since)
 	}
 	proof := boot.Failures.Proof()
 	if boot.Done.Value() || failures == 0 || failures <= minFailures && boot.Waiting.Value() == "" {
@@ -139,7 +137,6 @@ func (p *pull) set(e pullerror.Error, text string, since time.Time, shown ...evi
 	}
 	p.Cause.Set(string(e.Cause), shown...)
 	p.Registry.Set(registry, shown...)
-	p.Error.Set(excerpt.OneLine(text), shown...)
 	p.Said.Set(e.Said, shown...)
 	p.Since.Set(since, shown...)
 	p.FirstBoot.Set(false, shown...)

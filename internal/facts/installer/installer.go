@@ -45,7 +45,6 @@ type Install struct {
 	Version     facts.Field[string]    `cel:"version"`     // of openshift-install
 	API         facts.Field[string]    `cel:"api"`         // the address that it asked
 	Since       facts.Field[time.Time] `cel:"since"`       // when the step began
-	At          facts.Field[time.Time] `cel:"at"`          // when it ended, else the time of its last line
 }
 
 // install is an Install while its run is followed.
@@ -155,7 +154,6 @@ func (in *install) fields() Install {
 	f.Version.Set(in.version)
 	f.API.Set(in.api)
 	f.Since.Set(in.since)
-	f.At.Set(in.at)
 	return f
 }
 

@@ -72,6 +72,11 @@ func TestRuns(t *testing.T) {
 			run + at("07:55:00", "fatal", "failed to gather VM console and bootstrap logs"),
 			installer.Install{Ended: facts.Known("failed"), Step: facts.Known("bootstrap"), WaitsFor: facts.Known("bootstrapping to complete"), Version: facts.Known("v4.12.3"),
 				Error: facts.Known("Bootstrap failed to complete: timed out waiting for the condition")}},
+		"gathering without SSH": {run + boot + at("07:50:00", "error", "Attempted to gather debug logs after installation failure: failed to create SSH client: ssh: handshake failed") +
+			at("07:50:01", "fatal", "Bootstrap failed to complete"),
+			installer.Install{Ended: facts.Known("failed"), Step: facts.Known("bootstrap"), WaitsFor: facts.Known("bootstrapping to complete"), Version: facts.Known("v4.12.3"),
+				GatherError: facts.Known("Attempted to gather debug logs after installation failure: failed to create SSH client: ssh: handshake failed"),
+				Error:       facts.Known("Bootstrap failed to complete")}},
 		"of an agent install": {run + at("07:50:00", "info", "cluster bootstrap is complete") + at("08:50:00", "info", "Cluster is installed"),
 			installer.Install{Ended: facts.Known("complete"), Step: facts.Known("complete"), WaitsFor: facts.Known("nothing"), Version: facts.Known("v4.12.3")}},
 		"an agent install timed out": {run + at("07:01:00", "info", "Waiting for cluster install to initialize. Sleeping for 30 seconds") + boot +
@@ -120,7 +125,7 @@ func TestRuns(t *testing.T) {
 			continue
 		}
 		facts.Complete(&c.want)
-		if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(installer.Install{}, "Since", "At")); diff != "" {
+		if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(installer.Install{}, "Since")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -29,7 +29,6 @@ const (
 // report. One of them should, and the others should be VRRP BACKUP
 // (acassen/keepalived:keepalived/vrrp/vrrp.c).
 type Holders struct {
-	Instances     facts.Field[[]string]  `cel:"instances"`     // that any host reports
 	Twice         facts.Field[[]string]  `cel:"twice"`         // for which more than one host last reported MASTER
 	Hosts         facts.Field[[]string]  `cel:"hosts"`         // that hold the first of these
 	WithoutMaster facts.Field[[]string]  `cel:"withoutMaster"` // for which each host last reported BACKUP or FAULT
@@ -74,9 +73,8 @@ func readHolders(ctx context.Context, w *facts.World, _ fault.Subject) (Holders,
 	if len(instances) == 0 {
 		facts.Complete(&f)
 		return f, facts.Miss(&evidence.Unavailable{Need: evidence.Texts(keepalivedLog), Why: evidence.NotCollected,
-			Detail: "no line tells which host holds an address", Supply: supplyKeepalived}, &f.Instances, &f.Twice, &f.Hosts, &f.WithoutMaster, &f.Since)
+			Detail: "no line tells which host holds an address", Supply: supplyKeepalived}, &f.Twice, &f.Hosts, &f.WithoutMaster, &f.Since)
 	}
-	f.Instances.Set(instances)
 	for _, instance := range instances {
 		f.setHolders(instance, last[instance])
 	}
@@ -151,7 +149,6 @@ func (f *Holders) setHolders(instance string, by map[string]word) {
 			}
 		}
 	}
-	f.Instances.Prove(proof...)
 	switch {
 	case len(holders) > 1:
 		if len(f.Twice.Value()) == 0 {

@@ -20,8 +20,6 @@ import (
 // VIPs is the fact vips.
 type VIPs struct {
 	Platform    facts.Field[string]   `cel:"platform"`
-	All         facts.Field[[]string] `cel:"all"` // VIPs of API and ingress
-	Networks    facts.Field[[]string] `cel:"networks"`
 	Outside     facts.Field[[]string] `cel:"outside"`     // VIPs in none of the networks
 	Checked     facts.Field[bool]     `cel:"checked"`     // there are networks to compare with
 	UserManaged facts.Field[bool]     `cel:"userManaged"` // the load balancer is outside the cluster
@@ -64,8 +62,6 @@ func readVIPs(ctx context.Context, w *facts.World, _ fault.Subject) (VIPs, error
 	}
 	item := infra.Shows(strings.Join(spec, "."), fmt.Sprintf("virtual addresses %s, machineNetworks %s", strings.Join(vips, " "), strings.Join(networks, " ")),
 		time.Time{})
-	f.Networks.Set(networks, item)
-	f.All.Set(vips, item)
 	f.Outside.Set(outside, item)
 	f.Checked.Set(checked, item)
 	o, _, err := w.Get(ctx, evidence.ClusterOperators, "", "network")
@@ -107,7 +103,6 @@ var vipMessage = regexp.MustCompile(`(?i)VIP '[^']*' cannot be found in any mach
 type Operator struct {
 	Degraded   facts.Field[bool]      `cel:"degraded"`
 	Available  facts.Field[bool]      `cel:"available"`
-	Reason     facts.Field[string]    `cel:"reason"`
 	Message    facts.Field[string]    `cel:"message"`
 	Level      facts.Field[string]    `cel:"level"` // infrastructure, rollout, pods, render, other; "" when not degraded
 	DaemonSets facts.Field[[]string]  `cel:"daemonSets"`
@@ -167,7 +162,7 @@ func readOperator(ctx context.Context, w *facts.World, s fault.Subject) (Operato
 		f.workloads(c)
 	}
 	if missing["Degraded"] {
-		_ = facts.Miss(conditions.NotReported(evidence.ClusterOperators, s.Name, "Degraded"), &f.Degraded, &f.Reason, &f.Message, &f.Since, &f.Level)
+		_ = facts.Miss(conditions.NotReported(evidence.ClusterOperators, s.Name, "Degraded"), &f.Degraded, &f.Message, &f.Since, &f.Level)
 	}
 	if missing["Available"] {
 		_ = facts.Miss(conditions.NotReported(evidence.ClusterOperators, s.Name, "Available"), &f.Available)
@@ -189,7 +184,6 @@ func (f *Operator) degraded(c conditions.Condition) {
 	}
 	f.Degraded.Set(c.Status == "True", c.Item())
 	f.Level.Set(level, c.Item())
-	f.Reason.Set(c.Reason, c.Item())
 	f.Message.Set(c.Message, c.Item())
 	f.Since.Set(c.Since, c.Item())
 }

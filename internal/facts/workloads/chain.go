@@ -31,15 +31,12 @@ const (
 
 // Chain is one Deployment and how far it got.
 type Chain struct {
-	Exists   facts.Field[bool]   `cel:"exists"`
-	Wanted   facts.Field[int]    `cel:"wanted"`
-	Ready    facts.Field[int]    `cel:"ready"`
-	Observed facts.Field[bool]   `cel:"observed"` // the controller has seen the last change of the Deployment
-	Sets     facts.Field[int]    `cel:"sets"`     // ReplicaSets of it that are to have pods
-	Pods     facts.Field[int]    `cel:"pods"`
-	Refusal  facts.Field[string] `cel:"refusal"` // why creating a pod is refused
-	Node     facts.Field[string] `cel:"node"`    // of the first pod
-	Waiting  facts.Field[string] `cel:"waiting"` // what its containers report
+	Exists  facts.Field[bool]   `cel:"exists"`
+	Wanted  facts.Field[int]    `cel:"wanted"`
+	Ready   facts.Field[int]    `cel:"ready"`
+	Sets    facts.Field[int]    `cel:"sets"`    // ReplicaSets of it that are to have pods
+	Refusal facts.Field[string] `cel:"refusal"` // why creating a pod is refused
+	Node    facts.Field[string] `cel:"node"`    // of the first pod
 	// the link: deployment, reconcile, replicaset, admission, pods, scheduler, placement,
 	// kubelet, container; "" for none
 	Broken facts.Field[string]    `cel:"broken"`
@@ -49,19 +46,17 @@ type Chain struct {
 // links is a Chain while it is followed.
 type links struct {
 	Chain
-	wanted, ready, sets, pods      int
-	refusal, node, waiting, broken string
-	since                          time.Time
+	wanted, ready, sets, pods int
+	refusal, node, broken     string
+	since                     time.Time
 }
 
 // end returns the chain with what was found.
 func (c *links) end() Chain {
 	f := c.Chain
 	f.Sets.Set(c.sets)
-	f.Pods.Set(c.pods)
 	f.Refusal.Set(c.refusal)
 	f.Node.Set(c.node)
-	f.Waiting.Set(c.waiting)
 	f.Broken.Set(c.broken)
 	f.Since.Set(c.since)
 	return f
@@ -85,8 +80,7 @@ func readChain(ctx context.Context, w *facts.World, namespace, name string) (Cha
 	if !ok {
 		none := evidence.Listed(evidence.Deployments, namespace, "there is no Deployment "+name)
 		return Chain{Exists: facts.Known(false, none), Broken: facts.Known(linkDeployment, none), Wanted: facts.Known(0, none), Ready: facts.Known(0, none),
-			Observed: facts.Known(false, none), Sets: facts.Known(0, none), Pods: facts.Known(0, none), Refusal: facts.Known("", none),
-			Node: facts.Known("", none), Waiting: facts.Known("", none), Since: facts.Known(time.Time{}, none)}, nil
+			Sets: facts.Known(0, none), Refusal: facts.Known("", none), Node: facts.Known("", none), Since: facts.Known(time.Time{}, none)}, nil
 	}
 	d, err := evidence.Decode[apitypes.Deployment](o)
 	if err != nil {
@@ -96,7 +90,7 @@ func readChain(ctx context.Context, w *facts.World, namespace, name string) (Cha
 	sets, err := w.List(ctx, evidence.ReplicaSets, namespace)
 	if err != nil {
 		f := c.end()
-		return f, facts.Miss(err, &f.Sets, &f.Pods, &f.Refusal, &f.Node, &f.Waiting, &f.Broken)
+		return f, facts.Miss(err, &f.Sets, &f.Refusal, &f.Node, &f.Broken)
 	}
 	own, err := c.replicaSets(sets, d)
 	if err != nil {
@@ -105,7 +99,7 @@ func readChain(ctx context.Context, w *facts.World, namespace, name string) (Cha
 	pods, err := w.List(ctx, evidence.Pods, namespace)
 	if err != nil {
 		f := c.end()
-		return f, facts.Miss(err, &f.Pods, &f.Node, &f.Waiting, &f.Broken)
+		return f, facts.Miss(err, &f.Node, &f.Broken)
 	}
 	if err := c.readPods(pods, own); err != nil {
 		return Chain{}, err
@@ -131,7 +125,6 @@ func (c *links) deployment(o evidence.Object, d apitypes.Deployment) {
 	c.Exists.Set(true, item)
 	c.Wanted.Set(c.wanted, item)
 	c.Ready.Set(c.ready, item)
-	c.Observed.Set(observed, item)
 	facts.Prove(item, &c.Broken, &c.Since)
 }
 
@@ -212,13 +205,13 @@ func (c *links) readPods(list []evidence.Object, own map[string]bool) error {
 		link, says, since := state(pod)
 		c.node = cmp.Or(c.node, pod.Spec.NodeName)
 		if link != "" && c.broken == "" && c.ready < c.wanted {
-			c.broken, c.waiting, c.since = link, says, since
+			c.broken, c.since = link, since
 		}
-		facts.Prove(o.Shows("status", fmt.Sprintf("on node %q: %s", pod.Spec.NodeName, says), since), &c.Pods, &c.Node, &c.Waiting, &c.Broken)
+		facts.Prove(o.Shows("status", fmt.Sprintf("on node %q: %s", pod.Spec.NodeName, says), since), &c.Node, &c.Broken)
 	}
 	if c.broken == "" && c.wanted > 0 && c.pods == 0 {
 		c.broken = linkPods
-		facts.Prove(evidence.Listed(evidence.Pods, openshift.MachineAPINamespace, "no pod of its ReplicaSets"), &c.Pods, &c.Broken)
+		facts.Prove(evidence.Listed(evidence.Pods, openshift.MachineAPINamespace, "no pod of its ReplicaSets"), &c.Broken)
 	}
 	return nil
 }

@@ -131,7 +131,6 @@ func (f *Stalled) pods(list []evidence.Object) error {
 
 // Scheduler is the fact scheduler-lease.
 type Scheduler struct {
-	Holder  facts.Field[string]    `cel:"holder"`
 	Renewed facts.Field[time.Time] `cel:"renewed"`
 	Stale   facts.Field[bool]      `cel:"stale"` // against the newest lease that was read with it
 	Behind  facts.Field[string]    `cel:"behind"`
@@ -164,7 +163,6 @@ func readScheduler(ctx context.Context, w *facts.World, _ fault.Subject) (Schedu
 	behind := fault.Span(near.Sub(renewed))
 	item := own.Shows("spec.renewTime", fmt.Sprintf("renewed %s by %s, %s behind the newest lease", excerpt.Time(renewed),
 		holder, behind), renewed)
-	f.Holder.Set(holder, item)
 	f.Renewed.Set(renewed, item)
 	f.Stale.Set(stale, item)
 	f.Behind.Set(behind, item)
