@@ -89,6 +89,26 @@ func TestUnitOf(t *testing.T) {
 	}
 }
 
+// A calm line is none that Parse calls an error, or that is about a unit or a boot.
+func TestCalm(t *testing.T) {
+	for _, text := range []string{
+		"Mar 01 11:30:40 m1 kubenswrapper[9]: I0301 11:30:40.000001 9 a.go:1] no pod", "I1106 14:39:39.989826       1 a.go:261] failed to do it",
+		`time="2026-05-01T07:45:35Z" level=info msg="an error"`, `{"level":"info","msg":"x"}`, `Mar 01 11:30:40 m1 crio[9]: time="2026-05-01 07:45:35Z" level=warning msg="x"`,
+	} {
+		if !Calm([]byte(text)) {
+			t.Errorf("not calm: %s", text)
+		}
+	}
+	for _, text := range []string{
+		"Mar 01 11:30:40 m1 kubenswrapper[9]: E0301 11:30:40.000001 9 a.go:1] no pod", `time="2026-05-01T07:45:35Z" level=error msg="level=info"`,
+		"Mar 01 11:30:40 m1 systemd[1]: Started Kubernetes Kubelet.", "Installing: failed", `{"kind":"x"}`, "", "I", "INFO x", `time="`, "Mar 01 11:30:40 m1 x[1]:",
+	} {
+		if Calm([]byte(text)) {
+			t.Errorf("calm: %s", text)
+		}
+	}
+}
+
 // Foreign bytes are read without a panic, and what is kept is part of the line.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"E1106 14:39:39.98", `time="`, "2026-03-01T", "[ 1.2", `{"level":"`, "May 01 07:45:35 a b[", "a[", "ERROR", "- :", ""} {
@@ -104,6 +124,9 @@ func FuzzParse(f *testing.F) {
 		Boot([]byte(line), l)
 		Job(l.Message)
 		Failing(l.Message)
+		if Calm([]byte(line)) && l.Level >= Error {
+			t.Errorf("%q is calm, and an error", line)
+		}
 	})
 }
 

@@ -50,7 +50,7 @@ func (x *Index) judge(b []byte, f *found) {
 		for len(known) > 0 && known[0] < number {
 			known = known[1:]
 		}
-		if len(line) < minError {
+		if len(line) < minError || logline.Calm(line) {
 			continue
 		}
 		l := logline.Parse(line[:min(len(line), maxTried)])
