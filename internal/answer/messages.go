@@ -97,7 +97,7 @@ func (t *text) nextOf(m message.Match, c *fault.Catalog) {
 	case len(f.Remedies) > 0:
 		do := "explain " + m.Fault
 		if known, ok := c.Remedy(f.Remedies[0]); ok {
-			t.lead(2, span{bold, "What to do: "}, "  ", plain, t.brief(plainAdvice(known).Title)+": "+t.o.know(do), 0)
+			t.lead(2, span{bold, "What to do: "}, "  ", plain, t.brief(plainAdvice(known, m.Names).Title)+": "+t.o.know(do), 0)
 			return
 		}
 		t.line(2, span{bold, "What to do: "}, span{cyan, t.o.know(do)})

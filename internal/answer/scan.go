@@ -100,7 +100,7 @@ func (t *text) scanMatch(i int, m message.Match, c *fault.Catalog) {
 	var list []fault.Advice
 	for _, id := range f.Remedies {
 		if known, ok := c.Remedy(id); ok {
-			list = append(list, plainAdvice(known))
+			list = append(list, plainAdvice(known, m.Names))
 		}
 	}
 	t.remedies(list, "")
@@ -186,12 +186,18 @@ func matchTitle(m message.Match, c *fault.Catalog) string {
 	if !ok {
 		return m.Failure
 	}
-	return fault.ShortTitle(f)
+	return fault.TitleOf(f, m.Names)
 }
 
-// plainAdvice is a remedy outside a diagnosis: its placeholders are shown as words.
-func plainAdvice(r *fault.Remedy) fault.Advice {
-	return r.Fill(&fault.Fault{}, fault.Subject{}, func(string) []string { return nil })
+// plainAdvice is a remedy outside a diagnosis: the names that a text gives are filled in, its
+// other placeholders are shown as words.
+func plainAdvice(r *fault.Remedy, names map[string]string) fault.Advice {
+	return r.Fill(&fault.Fault{}, fault.Subject{}, func(expr string) []string {
+		if name := names[expr]; name != "" {
+			return []string{name}
+		}
+		return nil
+	})
 }
 
 // ScanDoc is what `scan` gives to programs.

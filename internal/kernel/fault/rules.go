@@ -33,8 +33,8 @@ func (m *mistakes) checkID(at Where, id string) {
 func (f *Fault) check() (wrong mistakes) {
 	wrong.checkID(Where{"id"}, f.ID)
 	wrong.need(f.Title, "title", "write one sentence that names the thing and the value")
-	if strings.ContainsAny(f.General, "{}<>") {
-		wrong.add(Where{"general"}, "", "it is the title where no value is known: write it without braces")
+	if strings.ContainsAny(strings.ReplaceAll(f.General, "{"+string(f.For)+"}", ""), "{}<>") {
+		wrong.add(Where{"general"}, "", "it is the title where no value is known: write it without braces but those of the subject")
 	}
 	wrong.need(f.Layer, "layer", "write a word for people, as network")
 	wrong.need(f.Means, "means", "write what happens, why, and what a person should know")

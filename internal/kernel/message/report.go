@@ -66,6 +66,8 @@ type Match struct {
 	Explains   []string    `json:"explains,omitempty"` // other matches that usually follow from it
 	Count      int         `json:"count"`              // lines that show it
 	Lines      []Line      `json:"lines"`              // the first ones, and the last one
+
+	Names map[string]string `json:"names,omitempty"` // that its first line gives: host, operator, pull.registry and so on
 	last       int
 	state      bool // one of its lines is part of an object or a table: it has no later line
 }
@@ -304,6 +306,12 @@ func (x *Index) Join(r *Report, list []Seen) {
 				}
 				m.Lines = append(m.Lines, Line{Number: item.Locator.Line, Text: short(text)})
 			}
+			if kind, name, ok := strings.Cut(s.Subject, "/"); ok && name != "" && m.Names[kind] == "" {
+				if m.Names == nil {
+					m.Names = map[string]string{}
+				}
+				m.Names[kind] = name
+			}
 		}
 	}
 	for i := range r.Matches {
@@ -366,6 +374,16 @@ func (c *collector) match(to map[string]*Match, key string, grade fault.Grade, t
 	m.Count += t.count
 	m.last = max(m.last, t.last.Number)
 	m.state = m.state || t.last.form == logline.State
+	for _, l := range t.first {
+		for key, name := range namesIn(l) {
+			if m.Names == nil {
+				m.Names = map[string]string{}
+			}
+			if _, ok := m.Names[key]; !ok {
+				m.Names[key] = name
+			}
+		}
+	}
 	m.Lines = append(m.Lines, t.first...)
 	if t.count > len(t.first) {
 		m.Lines = append(m.Lines, t.last)

@@ -1,0 +1,54 @@
+package fault_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/catalog"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+)
+
+// A title without its values is a sentence: what is missing is at its end or in parentheses,
+// and it has a verb.
+func TestShortTitleIsASentence(t *testing.T) {
+	c, err := fault.Load(catalog.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := regexp.MustCompile(` \{[a-zA-Z][a-zA-Z0-9_.]*\},`)
+	onlySubject := regexp.MustCompile(`^(?:\w+ )?\{\w+\}: \{[a-zA-Z.]+\}$`)
+	for _, f := range c.Faults {
+		short := fault.ShortTitle(f)
+		if f.General == "" && inside.MatchString(strings.ReplaceAll(f.Title, " {"+string(f.For)+"},", "")) {
+			t.Errorf("%s: %q is %q without its values: it needs general", f.ID, f.Title, short)
+		}
+		if len(strings.Fields(short)) < 3 || strings.ContainsAny(short, "{}") || strings.HasSuffix(short, ",") {
+			t.Errorf("%s: %q is no sentence", f.ID, short)
+		}
+		if f.General == "" && onlySubject.MatchString(f.Title) {
+			t.Errorf("%s: nothing is left of %q but its subject: it needs general", f.ID, f.Title)
+		}
+	}
+}
+
+func TestTitleOf(t *testing.T) {
+	f := &fault.Fault{For: fault.Host, Title: "{host} does not reach {pull.registry}, which it uses: {pull.said}", General: "{host} does not reach its registry"}
+	for _, tt := range []struct {
+		names map[string]string
+		want  string
+	}{
+		{nil, "the host does not reach its registry"},
+		{map[string]string{"host": "w1"}, "w1 does not reach its registry"},
+		{map[string]string{"host": "w1", "pull.registry": "r.example.com", "pull.said": "timeout"}, "w1 does not reach r.example.com, which it uses: timeout"},
+	} {
+		if got := fault.TitleOf(f, tt.names); got != tt.want {
+			t.Errorf("%v: %q, want %q", tt.names, got, tt.want)
+		}
+	}
+	f.General = ""
+	f.Title = "the kubelet of {host} does not run: {units.kubelet}"
+	if got := fault.TitleOf(f, map[string]string{"host": "w1"}); got != "the kubelet of w1 does not run" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,71 @@
+package message
+
+import (
+	"net"
+	"regexp"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/logline"
+)
+
+// naming finds a name in a line, for what titles and remedies call it in braces. The first
+// group is the name.
+var naming = []struct {
+	as   []string
+	expr *regexp.Regexp
+}{
+	{[]string{"host", "node"}, regexp.MustCompile(`(?:\bnode[= ]"|\bnode \\"|node=)([a-z0-9][a-z0-9.-]*[a-z0-9])`)},
+	{[]string{"bmh.name", "host"}, regexp.MustCompile(`"(?i:baremetalhost)":\s*\{"name":\s*"([a-z0-9][a-z0-9.-]*)"`)},
+	{[]string{"operator"}, regexp.MustCompile(`(?i:\bcluster ?operators?[ /]|\boperator )"?([a-z][a-z0-9-]+)"?(?: |:|$)`)},
+	{[]string{"pool", "ign.pool"}, regexp.MustCompile(`(?:\bpool[= ]"?|:2262[34]/config/|machineconfigpool/)([a-z0-9][a-z0-9.-]*[a-z0-9])\b`)},
+	{[]string{"csr"}, regexp.MustCompile(`\b(csr-[a-z0-9]{5})\b`)},
+	{[]string{"nodepool"}, regexp.MustCompile(`(?i:\bnodepool[= /]"?)([a-z0-9][a-z0-9.-]*[a-z0-9])\b`)},
+	{[]string{"svc.service"}, regexp.MustCompile(`\b([a-zA-Z0-9@_-]+)\.service\b`)},
+	{[]string{"ign.url"}, regexp.MustCompile(`\bGET (https?://[^\s"]+?)[:,]? `)},
+	{[]string{"pull.registry"}, regexp.MustCompile(`docker://([a-z0-9][a-z0-9.-]*(?::\d+)?)/`)},
+	{[]string{"pull.registry"}, regexp.MustCompile(`\bimage "?([a-z0-9][a-z0-9-]*\.[a-z0-9.-]*[a-z0-9](?::\d+)?)/`)},
+}
+
+// operatorRow is a row of `oc get clusteroperators`.
+var operatorRow = regexp.MustCompile(`^([a-z][a-z0-9-]+)\s+\d+\.\d+\S*\s+(?:True|False|Unknown)\s`)
+
+// namesIn are the names that a line gives, by what titles and remedies call them in braces.
+func namesIn(l Line) map[string]string {
+	names := map[string]string{}
+	put := func(name string, as ...string) {
+		for _, key := range as {
+			if _, ok := names[key]; !ok && name != "" {
+				names[key] = name
+			}
+		}
+	}
+	if l.host != "localhost" {
+		put(l.host, "host", "node")
+	}
+	for _, n := range naming {
+		if m := n.expr.FindStringSubmatch(l.Text); m != nil {
+			put(m[1], n.as...)
+		}
+	}
+	if m := operatorRow.FindStringSubmatch(l.Text); m != nil {
+		put(m[1], "operator")
+	}
+	f, ok := logline.Failing([]byte(l.Text))
+	if !ok || f.Host == "" {
+		return names
+	}
+	address := f.Host
+	if f.Port != "" && f.Port != "443" {
+		address = net.JoinHostPort(f.Host, f.Port)
+	}
+	switch {
+	case f.Port == "6443":
+		put(net.JoinHostPort(f.Host, f.Port), "api.server")
+		put(f.Host, "api.name")
+	case strings.HasPrefix(f.Path, "/v2"), f.Scheme == "docker":
+		put(address, "pull.registry")
+	case f.Scheme == "" && strings.Contains(l.Text, "image"):
+		put(address, "pull.registry")
+	}
+	return names
+}
