@@ -32,6 +32,10 @@ type Message struct {
 
 	Without []string `json:"without,omitempty"` // literals of which none may be anywhere in the same input
 
+	// Command is an expression, any case, for the command whose output the line is in: counts
+	// only behind a prompt with such a command.
+	Command string `json:"command,omitempty"`
+
 	Lines int `json:"lines,omitempty"` // counts only in an input of at most so many lines; 0: in any
 
 	Fault   string `json:"fault,omitempty"`   // the fault that the line shows
@@ -137,6 +141,7 @@ func (m *Message) check(wrong *mistakes, at Where) {
 	wrong.checkRegexp(under("match"), m.Match)
 	wrong.checkRegexp(under("unless"), m.Unless)
 	wrong.checkRegexp(under("over"), m.Over)
+	wrong.checkRegexp(under("command"), m.Command)
 	wrong.checkRegexp(under("read"), m.Read)
 }
 

@@ -195,3 +195,17 @@ func EndsInFailure(message []byte) bool {
 	}
 	return false
 }
+
+// Refusal reports whether a line is the status of an HTTP server that refuses, as curl -I
+// and curl -v print it. That a registry asks for a credential is no refusal.
+func Refusal(message, command []byte) bool {
+	m := bytes.TrimPrefix(message, []byte("< "))
+	if !bytes.HasPrefix(m, []byte("HTTP/")) {
+		return false
+	}
+	_, code, _ := bytes.Cut(m, []byte(" "))
+	if len(code) < 3 || code[0] != '4' && code[0] != '5' {
+		return false
+	}
+	return string(code[:3]) != "401" || !bytes.Contains(command, []byte("/v2"))
+}

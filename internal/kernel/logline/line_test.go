@@ -137,3 +137,24 @@ func BenchmarkParse(b *testing.B) {
 		Parse(line)
 	}
 }
+
+func TestCommand(t *testing.T) {
+	for line, want := range map[string]string{
+		"$ oc get nodes":                                   "oc get nodes",
+		"sh-5.1# chronyc -n sources":                       "chronyc -n sources",
+		"[core@w1 ~]$ sudo crictl ps -a":                   "crictl ps -a",
+		"[root@bastion install-dir]# curl -kI https://a:1": "curl -kI https://a:1",
+		"core@w1:~$ ls":                                    "ls",
+		"`$ oc get bmh`":                                   "oc get bmh",
+		"# a comment of YAML":                              "",
+		"cost: 5 $ a day":                                  "",
+		"$":                                                "",
+		"+ for x in $ y":                                   "",
+		"":                                                 "",
+	} {
+		got, ok := Command([]byte(line))
+		if string(got) != want || ok != (want != "") {
+			t.Errorf("%q: %q %t, want %q", line, got, ok, want)
+		}
+	}
+}

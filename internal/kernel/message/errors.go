@@ -23,6 +23,7 @@ type errorForm struct {
 	count       int
 	first, last Line
 	line        []byte // the last one, in its block
+	command     string // whose output they are, "" where no prompt is above them
 }
 
 // The bounds of what is kept of errors that nobody knows.
@@ -39,12 +40,14 @@ func (x *Index) judge(b []byte, f *found) {
 			e.last.Text, e.line = string(bytes.TrimRight(e.line, "\r\n")), nil
 		}
 	}()
+	x.outputsOnly(b, f)
 	known := make([]int, 0, len(f.hits))
 	for _, h := range f.hits {
 		known = append(known, h.line)
 	}
 	slices.Sort(known)
 	number := 0
+	var command []byte
 	for line := range bytes.Lines(b) {
 		number++
 		for len(known) > 0 && known[0] < number {
@@ -53,7 +56,17 @@ func (x *Index) judge(b []byte, f *found) {
 		if len(line) < minError || logline.Calm(line) {
 			continue
 		}
+		if typed, ok := logline.Command(line); ok {
+			command = typed
+			continue
+		}
 		l := logline.Parse(line[:min(len(line), maxTried)])
+		if l.Form == logline.Log {
+			command = nil
+		}
+		if l.Form != logline.Log {
+			f.dates(number, line, command)
+		}
 		isKnown := len(known) > 0 && known[0] == number
 		switch {
 		case logline.Boot(line, l):
@@ -64,17 +77,41 @@ func (x *Index) judge(b []byte, f *found) {
 			}
 			fallthrough
 		default:
-			if !isKnown && (l.Level >= logline.Error || l.Level == logline.NoLevel && l.Form != logline.State && logline.EndsInFailure(l.Message)) {
-				f.addError(number, line, l)
+			if !isKnown && (l.Level >= logline.Error || l.Level == logline.NoLevel && l.Form != logline.State &&
+				(logline.EndsInFailure(l.Message) || logline.Refusal(l.Message, command))) {
+				f.addError(number, line, l, command)
 			}
 		}
 	}
 }
 
+// outputsOnly drops hits of messages that count only in the output of a command that is not
+// the one above them.
+func (x *Index) outputsOnly(b []byte, f *found) {
+	isOutput := func(h hit) bool { return x.rules[h.rule].command != nil }
+	if !slices.ContainsFunc(f.hits, isOutput) {
+		return
+	}
+	commands := map[int][]byte{} // by line
+	number := 0
+	var command, scratch []byte
+	for line := range bytes.Lines(b) {
+		number++
+		if typed, ok := logline.Command(line); ok {
+			command = plainLower(nil, typed)
+		}
+		commands[number] = command
+	}
+	f.hits = slices.DeleteFunc(f.hits, func(h hit) bool {
+		scratch = append(scratch[:0], commands[h.line]...)
+		return isOutput(h) && !x.rules[h.rule].command.in(scratch)
+	})
+}
+
 // minError is the length of the shortest line that reports an error.
 const minError = 6
 
-func (f *found) addError(number int, line []byte, l logline.Line) {
+func (f *found) addError(number int, line []byte, l logline.Line, command []byte) {
 	key := formOf(l)
 	if f.errors == nil {
 		f.errors = map[string]*errorForm{}
@@ -82,7 +119,7 @@ func (f *found) addError(number int, line []byte, l logline.Line) {
 	e := f.errors[key]
 	if e == nil {
 		from := originOf(l)
-		e = &errorForm{first: Line{Number: number, Text: string(bytes.TrimRight(line, "\r\n")), origin: from}, last: Line{origin: from}}
+		e = &errorForm{first: Line{Number: number, Text: string(bytes.TrimRight(line, "\r\n")), origin: from}, last: Line{origin: from}, command: string(command)}
 		f.errors[key] = e
 	}
 	e.count++

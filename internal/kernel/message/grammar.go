@@ -50,6 +50,9 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 	if !ok {
 		return false
 	}
+	if f.Host == "" && e.command != "" {
+		f, _ = logline.Failing([]byte(e.command + " : " + string(l.Message)))
+	}
 	t := &ruleMatches{count: e.count, first: e.lines(c.clean)[:1], last: e.lines(c.clean)[min(1, e.count-1)]}
 	if end := c.x.endpoint(f); end != nil && leafWords[f.Leaf] != "" {
 		if id := end.Faults[string(f.Leaf)]; id != "" {

@@ -41,6 +41,7 @@ type rule struct {
 	parts         [][]byte // lower case, blanks as one: all must be in the line
 	match, unless *pattern
 	over          *pattern // earlier lines that this one ends
+	command       *pattern // the command whose output the line is in
 }
 
 // literal is what a signature of the automaton stands for.
@@ -78,6 +79,9 @@ func New(c *fault.Catalog) (*Index, error) {
 				return nil, fmt.Errorf("compile message %q: %w", m.Text, err)
 			}
 			if r.over, err = compile(m.Over); err != nil {
+				return nil, fmt.Errorf("compile message %q: %w", m.Text, err)
+			}
+			if r.command, err = compile(m.Command); err != nil {
 				return nil, fmt.Errorf("compile message %q: %w", m.Text, err)
 			}
 			add(sought(m), literal{rule: len(x.rules)})

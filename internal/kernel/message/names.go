@@ -22,6 +22,7 @@ var naming = []struct {
 	{[]string{"nodepool"}, regexp.MustCompile(`(?i:\bnodepool[= /]"?)([a-z0-9][a-z0-9.-]*[a-z0-9])\b`)},
 	{[]string{"svc.service"}, regexp.MustCompile(`\b([a-zA-Z0-9@_-]+)\.service\b`)},
 	{[]string{"ign.url"}, regexp.MustCompile(`\bGET (https?://[^\s"]+?)[:,]? `)},
+	{[]string{"names.first", "api.name"}, regexp.MustCompile(`\b(api(?:-int)?\.[a-z0-9.-]+[a-z0-9])\b`)},
 	{[]string{"pull.registry"}, regexp.MustCompile(`docker://([a-z0-9][a-z0-9.-]*(?::\d+)?)/`)},
 	{[]string{"pull.registry"}, regexp.MustCompile(`\bimage "?([a-z0-9][a-z0-9-]*\.[a-z0-9.-]*[a-z0-9](?::\d+)?)/`)},
 }

@@ -32,6 +32,7 @@ type ender struct {
 	host  string
 	over  *pattern
 	ends  []string // faults
+	state bool     // a row of a table: it ends what other rows of it show, before and behind it
 	stage int      // the stage that it proves, and all before it; -1 where none
 }
 
@@ -71,10 +72,10 @@ const settledLines = 50
 // ended reports whether what a line shows is over by the end of the text. A rule is nil for an
 // error that no message knows.
 func (c *collector) ended(r *rule, l Line) bool {
-	if l.form == logline.State {
-		return false
-	}
 	p := &c.past
+	if l.form == logline.State {
+		return slices.ContainsFunc(p.enders, func(e ender) bool { return e.ofTable(l) })
+	}
 	if slices.ContainsFunc(p.enders, func(e ender) bool { return e.endsLine(c.x, r, l) }) {
 		return true
 	}
@@ -113,11 +114,19 @@ func (p *past) progressAfter(line int, host string) bool {
 	return slices.ContainsFunc(p.enders, func(e ender) bool { return e.line > line && e.stage >= 0 && sameHost(e.host, host) })
 }
 
+// tableRows is how many rows a table has at most, of which one ends what others show.
+const tableRows = 50
+
+// ofTable reports whether a row of the same table ends what a row shows.
+func (e ender) ofTable(l Line) bool {
+	return e.state && e.over != nil && max(e.line-l.Number, l.Number-e.line) <= tableRows && e.over.in(plainLower(nil, []byte(l.Text)))
+}
+
 func sameHost(a, b string) bool { return a == b || a == "" || b == "" }
 
 // endsLine reports whether an ender ends what a line shows.
 func (e ender) endsLine(x *Index, r *rule, l Line) bool {
-	if l.Number >= e.line || !sameHost(e.host, l.host) {
+	if e.state || l.Number >= e.line || !sameHost(e.host, l.host) {
 		return false
 	}
 	if r != nil && slices.Contains(e.ends, r.Fault) || e.over != nil && e.over.in(plainLower(nil, []byte(l.Text))) {

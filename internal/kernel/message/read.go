@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/logline"
 )
@@ -40,6 +41,9 @@ type found struct {
 
 	errors map[string]*errorForm
 	marks  []mark
+
+	certificates []certificate
+	clock        time.Time // that the text shows last, zero where none
 }
 
 // Read scans a text. Lines that are kept go through clean, which takes secrets out of them.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -68,8 +69,8 @@ type Match struct {
 	Lines      []Line      `json:"lines"`              // the first ones, and the last one
 
 	Names map[string]string `json:"names,omitempty"` // that its first line gives: host, operator, pull.registry and so on
-	last       int
-	state      bool // one of its lines is part of an object or a table: it has no later line
+	last  int
+	state bool // one of its lines is part of an object or a table: it has no later line
 }
 
 // Line is a line of the text.
@@ -105,6 +106,9 @@ type collector struct {
 	errors     map[string]*errorForm
 	moreErrors int // lines of forms beyond the bound
 	past       past
+
+	certificates []certificate
+	clock        time.Time
 }
 
 // ruleMatches is what was met of one rule. Its lines are as they were read: to clean each of
@@ -151,6 +155,13 @@ func (c *collector) add(f found) {
 	}
 	c.addErrors(f)
 	c.past.add(f.marks, c.lines)
+	for _, x := range f.certificates {
+		x.line += c.lines
+		c.certificates = append(c.certificates, x)
+	}
+	if !f.clock.IsZero() {
+		c.clock = f.clock
+	}
 	for _, r := range f.with {
 		c.with[r] = true
 	}
@@ -201,6 +212,7 @@ func (c *collector) report() *Report {
 		}
 	}
 	c.unknownErrors(r, byFailure, byFault)
+	c.outOfDate(byFailure, byFault)
 	for id, m := range byFault {
 		f, _ := c.x.catalog.Fault(id)
 		m.Fault, m.Aliases = id, f.Aliases
@@ -246,10 +258,7 @@ func (c *collector) enders() (list []ender) {
 			continue
 		}
 		for host, l := range t.hosts {
-			if l.form == logline.State {
-				continue
-			}
-			list = append(list, ender{line: l.Number, host: host, over: r.over, ends: r.Ends, stage: stageIndex(r.Proves)})
+			list = append(list, ender{line: l.Number, host: host, state: l.form == logline.State, over: r.over, ends: r.Ends, stage: stageIndex(r.Proves)})
 		}
 	}
 	return list
