@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // ignition is what is known of a host's fetch of its config before it is a Node.
@@ -108,7 +109,7 @@ func failedRequests(now, since time.Time, why string, proof []evidence.Item) dia
 // fromServers: requests carry an address, not a name, and a load balancer hides
 // it. Where one single host of a pool is missing, the requests are its.
 func (s *shared) fromServers(ctx context.Context, w *facts.World, h inventory.Host) (ignition, error) {
-	none := ignition{decided: unknown("no sign of it was found; give its console with --console " + h.Name + "=FILE")}
+	none := ignition{decided: unknown(notSeen(h, w.Now) + "; give its console with --console " + h.Name + "=FILE")}
 	if inventory.ConsoleGiven(h) {
 		none.decided = unknown(inventory.NoBoot(h))
 	}
@@ -128,6 +129,19 @@ func (s *shared) fromServers(ctx context.Context, w *facts.World, h inventory.Ho
 	decided := failedRequests(w.Now, r.Since.Value(), why, top(r.Failures.Proof()))
 	decided.OfPool = true
 	return ignition{seen: true, decided: decided}, nil
+}
+
+// notSeen says of a host that nothing was seen of it. A Machine that is Provisioned has an
+// instance and no Node (openshift/api:machine/v1beta1/types_machine.go PhaseProvisioned).
+func notSeen(h inventory.Host, now time.Time) string {
+	if h.Machine == nil || value(h.Machine.API.Status.Phase) != "Provisioned" {
+		return "no sign of it was found"
+	}
+	says := "its Machine is Provisioned: the instance exists and has not joined"
+	if created := h.Machine.API.CreationTimestamp.Time; evidence.Plausible(created) && now.After(created) {
+		says += ", for up to " + fault.Span(now.Sub(created))
+	}
+	return says
 }
 
 func (s *shared) onlyMissing(h inventory.Host) bool {

@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
@@ -61,6 +62,8 @@ func (v *view) powered() diagnosis.StageState {
 		return passed(time.Time{}, proof)
 	case b.API.Status.ErrorType == metal3.PowerManagementError:
 		return failed(lastUpdated(b), b.API.Status.ErrorMessage, proof)
+	case part(b):
+		return unknown("what was pasted of its BareMetalHost does not show whether it is powered")
 	case v.host.Node != nil || v.ignition.seen:
 		return unknown("the BareMetalHost shows it off and the host itself was seen")
 	}
@@ -70,7 +73,17 @@ func (v *view) powered() diagnosis.StageState {
 // unmanaged: metal3 has no BMC for the host, and nothing updates its status
 // (baremetal-operator:docs/baremetalhost-states.md Unmanaged).
 func unmanaged(b *bmh) bool {
-	return b.API.Spec.BMC.Address == "" || b.API.Status.Provisioning.State == metal3.StateUnmanaged
+	return b.API.Spec.BMC.Address == "" && !part(b) || b.API.Status.Provisioning.State == metal3.StateUnmanaged
+}
+
+// part reports an object of which only some fields were pasted: it has nothing about the others.
+func part(b *bmh) bool { return b.API.Annotations[evidence.PartMark] != "" }
+
+// afterInspection reports a state that a host reaches once it was inspected
+// (metal3-io/baremetal-operator:docs/baremetalhost-states.md).
+func afterInspection(b *bmh) bool {
+	return slices.Contains([]metal3.ProvisioningState{metal3.StatePreparing, metal3.StateReady, metal3.StateAvailable, metal3.StateProvisioning,
+		metal3.StateProvisioned, metal3.StateDeprovisioning}, b.API.Status.Provisioning.State)
 }
 
 // detached hosts keep their last status.
@@ -125,6 +138,9 @@ func (v *view) inspected() diagnosis.StageState {
 	if !done.IsZero() || b.API.Status.HardwareDetails != nil {
 		return passed(done, item(b.Loc, "status.operationHistory.inspect.end", done.UTC().Format(time.RFC3339), done))
 	}
+	if part(b) && afterInspection(b) {
+		return passed(time.Time{}, item(b.Loc, "status.provisioning.state", state(b), time.Time{}))
+	}
 	return waiting(b.API.Status.OperationHistory.Inspect.Start.Time, "state "+state(b), item(b.Loc, "status.provisioning.state", state(b), lastUpdated(b)))
 }
 
@@ -150,7 +166,8 @@ func (v *view) imaged() diagnosis.StageState {
 	}
 	switch b.API.Status.ErrorType {
 	case metal3.ProvisioningError, metal3.PreparationError, metal3.RegistrationError, metal3.ProvisionedRegistrationError:
-		return failed(lastUpdated(b), b.API.Status.ErrorMessage, item(b.Loc, "status.errorMessage", b.API.Status.ErrorMessage, lastUpdated(b)))
+		why := orElse(b.API.Status.ErrorMessage, string(b.API.Status.ErrorType))
+		return failed(lastUpdated(b), why, item(b.Loc, "status.errorMessage", why, lastUpdated(b)))
 	}
 	if b.API.Spec.ExternallyProvisioned {
 		return unknown("externally provisioned, and the state is " + state(b))
@@ -251,8 +268,11 @@ func (v *view) registered() diagnosis.StageState {
 		if s, ok := v.agentJoined(); ok {
 			return s
 		}
-		if v.nodesUnread() != nil {
-			return unknown(v.nodesUnread().Error())
+		if err := v.nodesUnread(); err != nil {
+			if proof, ok := v.joined(); ok {
+				return passed(time.Time{}, proof)
+			}
+			return unknown(err.Error())
 		}
 		if u := v.roll.ForeignNodes(); u != nil {
 			return unknown(u.Error())
@@ -268,13 +288,19 @@ func (v *view) registered() diagnosis.StageState {
 
 // joined reports whether the host's Machine was linked to a Node of it. The link stays when
 // the Node is deleted (openshift/machine-api-operator:pkg/controller/nodelink/nodelink_controller.go
-// updateNodeRef).
+// updateNodeRef). A row of a table shows the phase alone: a Machine that is Running has a
+// nodeRef (openshift/api:machine/v1beta1/types_machine.go PhaseRunning).
 func (v *view) joined() (evidence.Item, bool) {
 	m := v.host.Machine
-	if m == nil || m.API.Status.NodeRef == nil || m.API.DeletionTimestamp != nil {
+	switch {
+	case m == nil || m.API.DeletionTimestamp != nil:
 		return evidence.Item{}, false
+	case m.API.Status.NodeRef != nil:
+		return item(m.Loc, "status.nodeRef.name", m.API.Status.NodeRef.Name, time.Time{}), true
+	case v.nodesUnread() != nil && value(m.API.Status.Phase) == "Running":
+		return item(m.Loc, "status.phase", "Machine "+m.API.Name+" is Running: it has a Node", time.Time{}), true
 	}
-	return item(m.Loc, "status.nodeRef.name", m.API.Status.NodeRef.Name, time.Time{}), true
+	return evidence.Item{}, false
 }
 
 func (v *view) nodesUnread() error {

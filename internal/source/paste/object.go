@@ -167,7 +167,7 @@ func (sp *splitter) brokenJSON(err error) {
 	sp.s.broken = fmt.Errorf("no valid JSON: line %d: %w", line, err)
 }
 
-func (sp *splitter) isCommand(i int) bool { return prompt.Match(sp.lines[i]) }
+func (sp *splitter) isCommand(i int) bool { return prompt.MatchString(unmarked(string(sp.lines[i]))) }
 
 // addObject keeps an object, or the items of a List; false where it is no object of an API.
 func (sp *splitter) addObject(raw []byte, line int) bool {

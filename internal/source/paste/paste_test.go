@@ -244,3 +244,26 @@ func TestRequestsWithoutSigner(t *testing.T) {
 		}
 	}
 }
+
+// A ticket prints commands, names and cells as code or in bold.
+func TestMarkdown(t *testing.T) {
+	s := read(t, "**$ oc get `bmh` -n openshift-machine-api**\n"+
+		"NAME      STATE                    CONSUMER           ONLINE   ERROR                AGE\n"+
+		"`r1-u4`   externally provisioned   vega-master-0      true                          3d\n"+
+		"**r1-u5** `provisioning`           vega-worker-0-ab   true     provisioning error   3d\n"+
+		"`$ oc get nodes`\n"+
+		"`r1-u4`   Ready   master   3d   v1.30.4\n")
+	names := map[string]string{}
+	for _, o := range objects(t, s, evidence.BareMetalHosts) {
+		names[o.Name] = evidence.String(o.Content, "status", "provisioning", "state")
+	}
+	want := map[string]string{"r1-u4": "externally provisioned", "r1-u5": "provisioning"}
+	for name, state := range want {
+		if names[name] != state {
+			t.Errorf("BareMetalHost %s is %q, want %q: %v", name, names[name], state, names)
+		}
+	}
+	if list := objects(t, s, evidence.Nodes); len(list) != 1 || list[0].Name != "r1-u4" {
+		t.Errorf("nodes: %v, want r1-u4", list)
+	}
+}

@@ -50,7 +50,7 @@ var headlessTables = []headless{
 
 // headlessRow takes a row of a table without its heading.
 func (sp *splitter) headlessRow() bool {
-	line := strings.TrimSpace(string(sp.lines[sp.at]))
+	line := strings.TrimSpace(unmarked(string(sp.lines[sp.at])))
 	for _, h := range headlessTables {
 		m := h.row.FindStringSubmatch(line)
 		if m == nil {

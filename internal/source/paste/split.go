@@ -83,10 +83,10 @@ var (
 
 // command notes what a command line says of its output.
 func (sp *splitter) command() bool {
-	line := sp.lines[sp.at]
-	if !prompt.Match(line) {
+	if !sp.isCommand(sp.at) {
 		return false
 	}
+	line := []byte(unmarked(string(sp.lines[sp.at])))
 	sp.at++
 	sp.s.mixed = true
 	sp.namespace, sp.pod, sp.container = "", "", ""

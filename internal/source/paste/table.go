@@ -53,7 +53,9 @@ var (
 func (sp *splitter) table() bool {
 	head := string(sp.lines[sp.at])
 	if !heading.MatchString(head) {
-		return false
+		if head = unmarked(head); !heading.MatchString(head) {
+			return false
+		}
 	}
 	columns := columnsOf(head)
 	known := schemaOf(columns)
@@ -69,7 +71,9 @@ func (sp *splitter) table() bool {
 		}
 		row, ok := rowOf(line, columns)
 		if !ok {
-			break
+			if row, ok = rowOf(unmarked(line), columns); !ok {
+				break
+			}
 		}
 		sp.row(known, row)
 	}
@@ -181,11 +185,19 @@ func rowOf(line string, columns []column) (map[string]string, bool) {
 var dnsName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 
 func value(text string) string {
-	if text = strings.TrimSpace(text); text == "<none>" || text == "<unset>" || text == "<unknown>" {
+	if text = unmarked(strings.TrimSpace(text)); text == "<none>" || text == "<unset>" || text == "<unknown>" {
 		return ""
 	}
 	return text
 }
+
+// marks are what Markdown puts around a word to print it as code or in bold. No name and no
+// value of oc has them.
+var marks = strings.NewReplacer("`", "", "**", "")
+
+// unmarked is a text without the marks of Markdown, as it was before somebody wrote it into a
+// ticket.
+func unmarked(text string) string { return marks.Replace(text) }
 
 var ageParts = regexp.MustCompile(`^(?:(\d+)y)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$`)
 
