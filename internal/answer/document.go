@@ -7,6 +7,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/message"
 )
 
 // document is the layout of the published contract: a diagnosis in which what would
@@ -35,6 +36,8 @@ type document struct {
 
 	Matches  []ScannedMatch `json:"matches,omitempty"`
 	Symptoms []ScannedMatch `json:"symptoms,omitempty"`
+	// UnknownErrors are lines of texts that their programs call errors and that no message knows.
+	UnknownErrors []message.UnknownError `json:"unknownErrors,omitempty"`
 }
 
 // omitted counts what is not in the document.
@@ -185,7 +188,7 @@ func newDocument(d *diagnosis.Diagnosis, o Options) *document {
 	}
 	if o.Messages != nil && o.Catalog != nil {
 		scan := ScanDocument(o.Messages, o.Catalog)
-		doc.Matches, doc.Symptoms = scan.Matches, scan.Symptoms
+		doc.Matches, doc.Symptoms, doc.UnknownErrors = scan.Matches, scan.Symptoms, o.Messages.Errors
 	}
 	return doc
 }

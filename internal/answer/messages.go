@@ -27,6 +27,9 @@ func (t *text) messages() {
 	causes := slices.DeleteFunc(slices.Clone(r.Matches), known)
 	symptoms := slices.DeleteFunc(slices.Clone(r.Symptoms), func(m message.Match) bool { return known(m) || m.Fault == "" && explained(r, m) })
 	if len(causes)+len(symptoms) == 0 {
+		if t.short < stepsInShort {
+			t.unknownErrors(r)
+		}
 		return
 	}
 	if t.short >= stepsInShort {
@@ -48,6 +51,7 @@ func (t *text) messages() {
 		}
 		t.foundMessage(m, c)
 	}
+	t.unknownErrors(r)
 	if len(t.d.Roots) == 0 && len(causes) > 0 {
 		t.lead(0, span{bold, "Whole answer to the messages: "}, "  ", plain, t.o.know("scan FILE"), 0)
 	}
