@@ -127,21 +127,31 @@ func (f *found) addError(number int, line []byte, l logline.Line, command []byte
 }
 
 // formOf is what lines of one form have in common: host, program, and the message without
-// its numbers.
+// its numbers and without what stands in quotes. Of a structured message of klog its own
+// quoted text stays, and the values behind it do not count.
 func formOf(l logline.Line) string {
 	m := l.Message[:min(len(l.Message), maxFormText)]
+	if len(m) > 0 && m[0] == '"' {
+		if end := bytes.IndexByte(m[1:], '"'); end > 0 {
+			m = m[1 : end+1]
+		}
+	}
 	key := make([]byte, 0, len(l.Host)+len(l.Program)+len(m)+2)
 	key = append(append(append(append(key, l.Host...), 0), l.Program...), 0)
-	masked := false
+	masked, quoted := false, false
 	for _, c := range m {
-		if c >= '0' && c <= '9' {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+			continue
+		case c >= '0' && c <= '9':
 			if !masked {
 				key = append(key, '#')
 			}
 			masked = true
 			continue
-		}
-		if masked && (c >= 'a' && c <= 'f') {
+		case masked && c >= 'a' && c <= 'f':
 			continue // the rest of a number in hexadecimal digits
 		}
 		masked = false
