@@ -250,7 +250,7 @@ func csrsOfHost(ctx context.Context, w *facts.World, name string) ([]fault.Subje
 }
 
 // requests groups the requests by the node that they name. Each is parsed once a
-// run, and not once forevery host.
+// run, and not once for every host.
 func requests(ctx context.Context, w *facts.World) (map[string][]fault.Subject, error) {
 	return facts.Memo(ctx, w, "relation.requests", func(ctx context.Context, w *facts.World) (map[string][]fault.Subject, error) {
 		list, err := w.List(ctx, evidence.CSRs, "")

@@ -7,7 +7,7 @@ import (
 )
 
 // nothingFound is the stage of a host that somebody named and that nothing else shows;
-// false forevery other host.
+// false for every other host.
 func (v *view) nothingFound() (diagnosis.StageState, bool) {
 	h := v.host
 	if !h.OnlyNamed() || len(v.requests) > 0 || v.ignition.seen || v.kubelet != nil {

@@ -143,7 +143,7 @@ var controlPlaneRoles = []string{"master", "control-plane", "arbiter"}
 
 // etcdMember: the mirror pod of etcd is there and ready. It proves that the
 // container runs, not that the member has joined; that is a fact of its own. Where the
-// operator counts a member forevery host of the control plane, and all of them answer
+// operator counts a member for every host of the control plane, and all of them answer
 // it, this one does, whatever is known of its pod.
 func (v *view) etcdMember() diagnosis.StageState {
 	s := v.staticPod(openshift.EtcdNamespace, "etcd-")

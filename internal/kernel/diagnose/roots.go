@@ -189,7 +189,7 @@ func (g *graph) confidence(i int, component []int) (diagnosis.Confidence, string
 	return diagnosis.Proven, ""
 }
 
-// ruledOut lists the faults that could explain the same symptoms and are absent forevery
+// ruledOut lists the faults that could explain the same symptoms and are absent for every
 // subject. Those that would explain most of them come first: people suspect them.
 func (g *graph) ruledOut(r diagnosis.Case) []diagnosis.RuledOut {
 	explained := map[string]bool{}

@@ -139,7 +139,7 @@ type memo struct {
 	gaps  [][]gap
 }
 
-// touched is what a computation read: itself, and through memos. Written forevery
+// touched is what a computation read: itself, and through memos. Written for every
 // fact of every host and hardly ever asked, so it is put together when it is.
 type touched struct {
 	mu       sync.Mutex

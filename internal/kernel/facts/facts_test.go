@@ -78,7 +78,7 @@ func TestNeedsOfMemos(t *testing.T) {
 	}
 }
 
-// TestComputeOnce: a fact about the cluster is the same one forevery subject.
+// TestComputeOnce: a fact about the cluster is the same one for every subject.
 func TestComputeOnce(t *testing.T) {
 	ctx, w := context.Background(), newTestWorld(t, blank{})
 	runs := 0

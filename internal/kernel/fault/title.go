@@ -21,7 +21,7 @@ func holes(f *Fault, text string) []string {
 	return list
 }
 
-// Title is a title taken apart at its braces: a fault is judged forevery host.
+// Title is a title taken apart at its braces: a fault is judged for every host.
 type Title struct {
 	kind  string
 	parts []string // in turn: text, what is in braces, text

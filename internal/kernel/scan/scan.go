@@ -93,7 +93,7 @@ func (s *Set) Find(line []byte) []Hit {
 	return hits
 }
 
-// Positions calls found forevery literal in block, with the index of its signature and
+// Positions calls found for every literal in block, with the index of its signature and
 // where it ends; line by line, in no order within a line. A false return ends it. Patterns
 // are not tried.
 func (s *Set) Positions(block []byte, found func(signature, end int) bool) {

@@ -131,7 +131,7 @@ func frontTargets(infra map[string]any) []probeTarget {
 	return targets
 }
 
-// askHost asks one server forevery pool. When no connection can be made, the
+// askHost asks one server for every pool. When no connection can be made, the
 // other pools would end the same way at the same step; they are recorded as such
 // and not asked, so that a dead host costs one timeout.
 func (s *Source) askHost(ctx context.Context, t probeTarget, pools []string) []probe.MCSAnswer {

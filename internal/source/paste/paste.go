@@ -153,7 +153,7 @@ func (l *log) add(n int, line []byte) {
 	l.lines[n], l.last = line, n
 }
 
-// open returns the stream with an empty line forevery line of another, so that the
+// open returns the stream with an empty line for every line of another, so that the
 // numbers of lines are those of the whole text.
 func (l *log) open(context.Context) (io.ReadCloser, error) {
 	var b bytes.Buffer
