@@ -179,6 +179,9 @@ var ends = [][]byte{
 
 // EndsInFailure reports whether a message without a level ends as a chain of errors does.
 func EndsInFailure(message []byte) bool {
+	if bytes.Contains(message, []byte("x509: certificate ")) {
+		return true
+	}
 	m := bytes.TrimRight(message, " .\"')]}")
 	if len(m) < longestEnd/4 {
 		return false

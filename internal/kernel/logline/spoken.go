@@ -36,7 +36,7 @@ func spoken(l *Line) Level {
 		return unitLevel(m)
 	}
 	if program, rest, ok := cutProcess(m); ok && len(program) < longestOpening {
-		if bytes.HasPrefix(rest, []byte("(")) && string(program) == "curl" {
+		if string(program) == "curl" && (bytes.HasPrefix(rest, []byte("(")) || bytes.Contains(rest, []byte(" timed out "))) {
 			return Error
 		}
 		var buffer [longestNamed]byte

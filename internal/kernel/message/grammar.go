@@ -10,25 +10,32 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/logline"
 )
 
-// leafWords say what came of an attempt to reach a server.
-var leafWords = map[logline.Leaf]string{
-	logline.Refused:      "nothing listens there (connection refused)",
-	logline.Timeout:      "no answer comes (timeout)",
-	logline.NoRoute:      "no route leads there",
-	logline.Closed:       "the other side closes the connection",
-	logline.NameUnknown:  "its name does not resolve",
-	logline.NameServer:   "the name server does not answer for its name",
-	logline.Untrusted:    "its certificate is signed by an unknown authority",
-	logline.Expired:      "its certificate is not valid now, or the clock of the one who asks is wrong",
-	logline.OtherName:    "its certificate is for other names",
-	logline.Handshake:    "TLS fails",
-	logline.PlainHTTP:    "one side uses TLS and the other side plain HTTP",
-	logline.Unauthorized: "it refuses the credential (HTTP 401)",
-	logline.Forbidden:    "it does not permit the request (HTTP 403)",
-	logline.NotFound:     "it does not have what is asked for (HTTP 404)",
-	logline.ServerError:  "it answers with an error of its own (HTTP 5xx)",
-	logline.TooMany:      "it limits requests (HTTP 429)",
-	logline.Deadline:     "it does not answer in time",
+// leafWords say what came of an attempt to reach a server, and what to look at where the line
+// does not name it.
+var leafWords = map[logline.Leaf]struct{ says, next string }{
+	logline.Refused: {"nothing listens there (connection refused)", "paste the whole line: the port shows which program is missing (22623 the machine config server, 6443 the API server, " +
+		"2379 etcd, 10250 the kubelet)"},
+	logline.Timeout: {"no answer comes (timeout)", "paste the whole line. Then, from the same network: nc -zv ADDRESS PORT. A timeout means a firewall, a route or an address " +
+		"that no host holds; where only the program is missing, the host refuses at once"},
+	logline.NoRoute:     {"no route leads there", "ip route and ip -br addr on the host that prints it"},
+	logline.Closed:      {"the other side closes the connection", "paste the whole line: a load balancer without a server behind it, a server that restarts, or a proxy"},
+	logline.NameUnknown: {"the name does not resolve", "dig +short NAME on the host that prints it, at each of its name servers"},
+	logline.NameServer:  {"the name server does not answer for the name", "cat /etc/resolv.conf on the host that prints it; dig @SERVER +short NAME"},
+	logline.Untrusted: {"the certificate is signed by an unknown authority", "paste the whole line: it names the server. Port 22623: the CA in the user data of the host is another one than the " +
+		"server's. Port 6443: the CA in the kubeconfig is old. A registry: its CA is missing in the additional trust bundle"},
+	logline.Expired: {"the certificate is not valid now, or the clock of the one who asks is wrong", "compare the time of the host that prints it with the dates of the certificate: " +
+		"openssl s_client -connect HOST:PORT </dev/null | openssl x509 -noout -dates; date -u"},
+	logline.OtherName: {"the certificate is for other names", "use a name of the certificate, or have the certificate issued for this name. For the ignition server of a hosted cluster only " +
+		"the published address is in it: `rollcall explain ignition-endpoint-name`"},
+	logline.Handshake: {"TLS fails", "paste the whole line. A server that is overloaded, or a path that loses large packets: ping -M do -s 1472 ADDRESS. " +
+		"The clock has nothing to do with it"},
+	logline.PlainHTTP:    {"one side uses TLS and the other side plain HTTP", "compare scheme and port of the address"},
+	logline.Unauthorized: {"it refuses the credential (HTTP 401)", "paste the whole line: it names the server"},
+	logline.Forbidden:    {"it does not permit the request (HTTP 403)", "paste the whole line: it names who asks for what. A proxy answers 403, too"},
+	logline.NotFound:     {"it does not have what is asked for (HTTP 404)", "paste the whole line: it names the server and what is asked for"},
+	logline.ServerError:  {"it answers with an error of its own (HTTP 5xx)", "the log of that server has the reason; a load balancer without a server behind it answers 503"},
+	logline.TooMany:      {"it limits requests (HTTP 429)", "paste the whole line: it names the server"},
+	logline.Deadline:     {"it does not answer in time", "the text before the line names the step; the lines around it show what it waits for"},
 }
 
 // objectWords say what is wrong with a file or a command, and what to look at.
@@ -54,7 +61,7 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 		f, _ = logline.Failing([]byte(e.command + " : " + string(l.Message)))
 	}
 	t := &ruleMatches{count: e.count, first: e.lines(c.clean)[:1], last: e.lines(c.clean)[min(1, e.count-1)]}
-	if end := c.x.endpoint(f); end != nil && leafWords[f.Leaf] != "" {
+	if end := c.x.endpoint(f); end != nil && leafWords[f.Leaf].says != "" {
 		if id := end.Faults[string(f.Leaf)]; id != "" {
 			c.match(faults, id, fault.ShowsPossible, t)
 			return true
@@ -63,12 +70,18 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 		if f.Port != "" && f.Leaf != logline.NameUnknown && f.Leaf != logline.NameServer {
 			address += ":" + f.Port
 		}
-		words := end.Name + " at " + address + ": " + leafWords[f.Leaf]
+		words := end.Name + " at " + address + ": " + leafWords[f.Leaf].says
 		if who := cmp.Or(e.last.writer, e.last.host); who != "" {
 			words = who + " does not reach " + words
 		}
 		c.match(to, words, fault.ShowsPossible, t)
 		c.next[words] = end.Command(f)
+		return true
+	}
+	if leaf := leafWords[f.Leaf]; leaf.says != "" {
+		words := cmp.Or(e.last.writer, "a program") + " does not reach a server that the line does not name: " + leaf.says
+		c.match(to, words, fault.ShowsPossible, t)
+		c.next[words] = leaf.next
 		return true
 	}
 	object := objectWords[f.Leaf]

@@ -53,6 +53,9 @@ func TestGrammar(t *testing.T) {
 		`Mar 01 11:30:40 b0 odd.sh[2]: /usr/local/bin/odd.sh: line 81: oc: command not found`:                                                                       "odd.sh: the command oc does not exist",
 		`ERROR odd thing: HTTPSConnectionPool(host='192.0.2.7', port=443): Max retries exceeded with url: /redfish/v1/ (Caused by E: [Errno 113] No route to host)`: "the BMC at 192.0.2.7:443: no route leads there",
 		`E0301 11:30:40.000001 9 a.go:1] sync "x" failed: open /etc/odd/file: permission denied`:                                                                    "no permission for /etc/odd/file",
+		`read udp 198.51.100.7: i/o timeout`:                                                                  "a program does not reach a server that the line does not name: no answer comes (timeout)",
+		`curl: Connection timed out after 10001 milliseconds`:                                                 "a program does not reach a server that the line does not name: no answer comes (timeout)",
+		`tls: failed to verify certificate: x509: certificate is valid for 198.51.100.4, not ign.example.net`: "a program does not reach a server that the line does not name: the certificate is for other names",
 	} {
 		r := readText(t, x, text)
 		if r.Result != Unknown || len(r.Symptoms) != 1 || r.Symptoms[0].Failure != want || r.Symptoms[0].Next == "" || len(r.Errors) > 0 {
