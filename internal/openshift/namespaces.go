@@ -31,6 +31,7 @@ const (
 	// (openshift/cluster-network-operator:bindata/network/ovn-kubernetes,
 	// bindata/network/multus/multus.yaml).
 	OVNNamespace    = "openshift-ovn-kubernetes"
+	SDNNamespace    = "openshift-sdn" // up to 4.16: bindata/network/openshift-sdn
 	MultusNamespace = "openshift-multus"
 	// NodeIdentityNamespace has network-node-identity, whose webhook admits the Nodes' own
 	// changes (openshift/cluster-network-operator:bindata/network/node-identity).

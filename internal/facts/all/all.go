@@ -7,6 +7,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/facts/agents"
 	"github.com/rollcall-project/rollcall/internal/facts/apiaccess"
+	"github.com/rollcall-project/rollcall/internal/facts/badconditions"
 	"github.com/rollcall-project/rollcall/internal/facts/baremetal"
 	"github.com/rollcall-project/rollcall/internal/facts/certs"
 	"github.com/rollcall-project/rollcall/internal/facts/controlplane"
@@ -53,5 +54,6 @@ func All() []facts.Fact {
 		installer.Facts(),
 		hosted.Facts(),
 		onhost.Facts(),
+		badconditions.Facts(),
 	)
 }

@@ -62,6 +62,9 @@ func (g *graph) edgesFrom(ctx context.Context, from int) error {
 		return nil
 	}
 	for _, e := range f.Explains {
+		if !slices.ContainsFunc(g.byFault[e.Fault], g.active) || cause.Outcome == fault.Unknown && e.OfPresent() {
+			continue
+		}
 		to, known, err := g.targets(ctx, e, cause.Subject)
 		if err != nil {
 			return fmt.Errorf("relate %s of %s: %w", e.On, cause.Subject, err)

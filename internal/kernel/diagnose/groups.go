@@ -22,15 +22,24 @@ func groupOf(k fault.Key, first int) diagnosis.Group {
 	return diagnosis.Group{Fault: k.Fault, Subjects: []fault.Subject{k.Subject}, First: first}
 }
 
+// unexplainedGroups groups the symptoms of one fault that say the same of their subjects. Of one
+// fault a few are told apart: of a large cluster each host may say something of its own.
 func unexplainedGroups(symptoms []diagnosis.Unexplained) []diagnosis.Group {
+	const apart = 3
 	list := []diagnosis.Group{}
 	at := map[string]int{}
+	first := map[string][]int{}
 	for n, u := range symptoms {
-		if i, ok := at[u.Fault]; ok {
+		says := u.Fault + " " + strings.ReplaceAll(u.Title, u.Subject.Name, "")
+		i, ok := at[says]
+		if of := first[u.Fault]; !ok && len(of) == apart {
+			i, ok = of[0], true
+		}
+		if ok {
 			list[i].Subjects = append(list[i].Subjects, u.Subject)
 			continue
 		}
-		at[u.Fault] = len(list)
+		at[says], first[u.Fault] = len(list), append(first[u.Fault], len(list))
 		list = append(list, groupOf(u.Key, n))
 	}
 	return list

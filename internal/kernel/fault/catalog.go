@@ -111,10 +111,41 @@ func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
 	slices.SortFunc(c.Messages, func(a, b *Messages) int { return strings.Compare(a.Program, b.Program) })
 	slices.SortFunc(c.Commands, func(a, b *CommandNotes) int { return strings.Compare(a.Topic, b.Topic) })
 	wrong = append(wrong, c.checkLinks()...)
+	c.shareEdges()
 	if messages {
 		wrong = append(wrong, c.checkMessages()...)
 	}
 	return c, wrong.Sorted().Err()
+}
+
+// shareEdges gives the faults that explain one an edge to those that say that they are explained
+// in the same way (ExplainedLike, ExplainedUpTo).
+func (c *Catalog) shareEdges() {
+	for _, f := range c.Faults {
+		written := len(f.Explains)
+		for _, to := range c.Faults {
+			if f == to {
+				continue
+			}
+			for _, e := range f.Explains[:written] {
+				if slices.Contains(to.ExplainedLike, e.Fault) {
+					f.Explains = append(f.Explains, Edge{Fault: to.ID, On: e.On, Strength: e.Strength, When: e.When})
+				}
+			}
+			if on, ok := toHosts[f.For]; ok && f.blocksUpTo(to.ExplainedUpTo) {
+				f.Explains = append(f.Explains, Edge{Fault: to.ID, On: on, Strength: Certain, upTo: true})
+			}
+		}
+	}
+}
+
+// toHosts leads from the subject of a fault to the hosts that it blocks.
+var toHosts = map[Kind]Relation{Host: Same, Pool: HostsOfPool, CSR: HostOfCSR, Cluster: AllHosts}
+
+// blocksUpTo reports whether a fault blocks a host at a step or before; "" is no step.
+func (f *Fault) blocksUpTo(s Stage) bool {
+	at := slices.Index(Stages(), f.Blocks)
+	return at >= 0 && at <= slices.Index(Stages(), s)
 }
 
 // add adds an entry, and returns what is wrong with it.

@@ -25,14 +25,18 @@ type Fault struct {
 	Support     []string           `json:"support,omitempty"`
 	StandsAlone bool               `json:"standsAlone,omitempty"`
 	Explains    []Edge             `json:"explains,omitempty"`
-	Blocks      Stage              `json:"blocks,omitempty"`
-	Means       string             `json:"means"`
-	Remedies    []string           `json:"remedies,omitempty"`
-	NoRemedy    string             `json:"noRemedy,omitempty"` // of a warning or info: why it has no remedy
-	Refused     []string           `json:"refused,omitempty"`
-	Next        string             `json:"next,omitempty"` // fact that would decide when unknown
-	Versions    string             `json:"versions,omitempty"`
-	Refs        []Ref              `json:"refs"`
+	// ExplainedLike lists faults of the same kind: whatever explains one of them explains this one, too.
+	ExplainedLike []string `json:"explainedLike,omitempty"`
+	// ExplainedUpTo is a step of the join path: whatever blocks the host at it or before explains this.
+	ExplainedUpTo Stage    `json:"explainedUpTo,omitempty"`
+	Blocks        Stage    `json:"blocks,omitempty"`
+	Means         string   `json:"means"`
+	Remedies      []string `json:"remedies,omitempty"`
+	NoRemedy      string   `json:"noRemedy,omitempty"` // of a warning or info: why it has no remedy
+	Refused       []string `json:"refused,omitempty"`
+	Next          string   `json:"next,omitempty"` // fact that would decide when unknown
+	Versions      string   `json:"versions,omitempty"`
+	Refs          []Ref    `json:"refs"`
 }
 
 // FactRef binds a name of the expressions to a fact.
@@ -56,7 +60,12 @@ type Edge struct {
 	On       Relation `json:"on"`
 	Strength Strength `json:"strength"`
 	When     string   `json:"when,omitempty"` // over the cause's facts and `effect`
+	upTo     bool     // made of ExplainedUpTo: it says that a present fault is enough, and makes no suspect
 }
+
+// OfPresent reports an edge that only a fault that is present has: of all the faults that could
+// stop a host those that were not checked are no suspects.
+func (e Edge) OfPresent() bool { return e.upTo }
 
 // Relation leads from the cause's subject to the subjects of the effect.
 type Relation string

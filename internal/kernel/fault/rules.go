@@ -57,6 +57,12 @@ func (f *Fault) check() (wrong mistakes) {
 	if f.Blocks != "" {
 		oneOf(&wrong, Where{"blocks"}, f.Blocks, Stages())
 	}
+	if f.ExplainedUpTo != "" {
+		oneOf(&wrong, Where{"explainedUpTo"}, f.ExplainedUpTo, Stages())
+		if f.For != Host {
+			wrong.add(Where{"explainedUpTo"}, "leave it out", "it is for faults about a host")
+		}
+	}
 	if f.NoRemedy != "" && (len(f.Remedies) > 0 || f.Severity == Error) {
 		wrong.add(Where{"noRemedy"}, "leave it out, or write a remedy", "it is for a warning or info without remedies")
 	}
@@ -129,6 +135,11 @@ func (c *Catalog) checkLinks() (list Problems) {
 		for i, e := range f.Explains {
 			if _, ok := c.byID[e.Fault]; !ok {
 				wrong.add(Where{"explains", i, "fault"}, meant(e.Fault, faults), "the fault %q is not in the catalog", e.Fault)
+			}
+		}
+		for i, id := range f.ExplainedLike {
+			if like, ok := c.byID[id]; !ok || like.For != f.For || like == f {
+				wrong.add(Where{"explainedLike", i}, meant(id, faults), "%q is not another fault about a %s", id, f.For)
 			}
 		}
 		for i, id := range f.Remedies {
