@@ -15,31 +15,43 @@ import (
 	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
-// The lines of the daemon that matter (openshift/machine-config-operator:
-// pkg/daemon/{daemon,writer,update,drain}.go). An ID that ends in -ok says that
-// what was before is over.
+// daemonPrefix begins the ids of the daemon's messages in the catalog that this fact reads
+// (openshift/machine-config-operator: pkg/daemon/{daemon,writer,update,drain}.go).
+const daemonPrefix = "mcd."
+
+// daemonRule is what a line does apart from being in Lines until it is over.
+type daemonRule struct {
+	sets  func(*Daemon) *facts.Field[bool] // the field that is true while the line counts
+	reads func(*daemon, daemonLine)        // what else is kept of it
+	quiet bool                             // no sign of trouble: Since leaves it out
+	ends  []string                         // what is over by mcd.X-ok besides mcd.X
+	good  bool                             // all but those that it keeps are over by it
+	keeps []string
+}
+
+// Messages of which other facts ask, too.
 const (
-	sigBootstrap   = "mcd.bootstrap"
-	sigBootstrapOK = "mcd.bootstrap-ok"
-	sigPivot       = "mcd.pivot"
-	sigDegraded    = "mcd.degraded"
-	sigUnreconcile = "mcd.unreconcilable"
-	sigNoDiff      = "mcd.no-diff"
-	sigOverride    = "mcd.override"
-	sigFirstboot   = "mcd.firstboot"
-	sigDrainWait   = "mcd.drain-wait"
-	sigKubelet     = "mcd.kubelet"
-	sigListers     = "mcd.listers"
-	sigRetryOS     = "mcd.retry-os"
-	sigValidatedOK = "mcd.validated-ok"
-	sigUpdatedOK   = "mcd.updated-ok"
-	sigDesiredOK   = "mcd.desired-ok"
+	inBootstrap = daemonPrefix + "bootstrap"
+	retryOS     = daemonPrefix + "retry-os" // a try to update the OS that failed
 )
 
-var daemonMessages = []string{
-	sigBootstrap, sigBootstrapOK, sigPivot, sigDegraded, sigUnreconcile,
-	sigNoDiff, sigOverride, sigFirstboot, sigDrainWait, sigKubelet,
-	sigListers, sigRetryOS, sigValidatedOK, sigUpdatedOK, sigDesiredOK,
+// daemonRules are the lines with a rule of their own. A message of the catalog needs none: it
+// is in Lines until the daemon is content or, of mcd.X, until mcd.X-ok.
+var daemonRules = map[string]daemonRule{
+	inBootstrap:          {sets: func(f *Daemon) *facts.Field[bool] { return &f.BootstrapMode }, quiet: true},
+	"mcd.bootstrap-ok":   {ends: []string{"mcd.no-diff"}},
+	"mcd.no-diff":        {sets: func(f *Daemon) *facts.Field[bool] { return &f.NoDiff }},
+	"mcd.override":       {sets: func(f *Daemon) *facts.Field[bool] { return &f.Override }},
+	"mcd.firstboot":      {sets: func(f *Daemon) *facts.Field[bool] { return &f.Firstboot }},
+	"mcd.drain-wait":     {sets: func(f *Daemon) *facts.Field[bool] { return &f.DrainWaiting }},
+	"mcd.kubelet":        {sets: func(f *Daemon) *facts.Field[bool] { return &f.KubeletDown }},
+	"mcd.listers":        {sets: func(f *Daemon) *facts.Field[bool] { return &f.NoListers }},
+	"mcd.degraded":       {reads: (*daemon).complain},
+	"mcd.unreconcilable": {reads: (*daemon).complain},
+	retryOS:              {reads: (*daemon).retried},
+	"mcd.validated-ok":   {good: true, keeps: []string{inBootstrap, "mcd.firstboot", "mcd.drain-wait"}},
+	"mcd.updated-ok":     {good: true, keeps: []string{inBootstrap}},
+	"mcd.desired-ok":     {good: true, keeps: []string{inBootstrap}},
 }
 
 // Daemon is what the machine-config-daemon of a node says. Counts are of lines
@@ -55,6 +67,7 @@ type Daemon struct {
 	KubeletDown   facts.Field[bool]      `cel:"kubeletDown"`
 	NoListers     facts.Field[bool]      `cel:"noListers"` // the API cannot be reached from the node
 	OSRetries     facts.Field[int64]     `cel:"osRetries"`
+	Lines         facts.Field[[]string]  `cel:"lines"` // ids of the lines that count, as in catalog/messages/machine-config-daemon.yaml
 	Since         facts.Field[time.Time] `cel:"since"` // the first of these lines
 }
 
@@ -62,9 +75,10 @@ type Daemon struct {
 type daemon struct {
 	complaints, retries int64
 	class, complaint    string
-	retry               string // the last line of a try to update the OS
+	complained          evidence.Item // the last complaint
+	retry               string        // the last line of a try to update the OS
 	since               time.Time
-	proof               map[string]evidence.Item // what is true now, and the last line that shows it
+	proof               map[string]evidence.Item // of each line that counts, the last one
 }
 
 var daemonFact = facts.Define("mcd-log", fault.Host, "what the node's machine-config-daemon says",
@@ -115,23 +129,21 @@ func (l daemonLogs) newest(name string) func(evidence.Text) bool {
 // fields returns what the lines show.
 func (d *daemon) fields() Daemon {
 	var f Daemon
-	for _, x := range []struct {
-		name  string
-		field *facts.Field[bool]
-	}{
-		{"bootstrapMode", &f.BootstrapMode}, {"noDiff", &f.NoDiff}, {"override", &f.Override}, {"firstbootFailed", &f.Firstboot},
-		{"drainWaiting", &f.DrainWaiting}, {"kubeletDown", &f.KubeletDown}, {"noListers", &f.NoListers},
-	} {
-		if item, ok := d.proof[x.name]; ok {
-			x.field.Set(true, item)
+	if ids := slices.Sorted(maps.Keys(d.proof)); len(ids) > 0 {
+		f.Lines.Set(ids)
+		for _, id := range ids {
+			f.Lines.Prove(d.proof[id])
+			if sets := daemonRules[id].sets; sets != nil {
+				sets(&f).Set(true, d.proof[id])
+			}
 		}
 	}
-	if item, ok := d.proof["complaints"]; ok {
-		f.Complaints.Set(d.complaints, item)
-		f.Class.Set(d.class, item)
+	if d.complaints > 0 {
+		f.Complaints.Set(d.complaints, d.complained)
+		f.Class.Set(d.class, d.complained)
 	}
-	if item, ok := d.proof["osRetries"]; ok {
-		f.OSRetries.Set(d.retries, item)
+	if last, ok := d.proof[retryOS]; ok {
+		f.OSRetries.Set(d.retries, last)
 	}
 	f.Since.Set(d.since)
 	facts.Complete(&f)
@@ -152,7 +164,7 @@ func daemonLines(ctx context.Context, w *facts.World) (daemonLogs, error) {
 			node[o.Name] = evidence.String(o.Content, "spec", "nodeName")
 		}
 		byNode := map[string][]daemonLine{}
-		for _, id := range daemonMessages {
+		for _, id := range w.Signatures(daemonPrefix) {
 			list, err := w.Matches(ctx, DaemonLogs, id)
 			if err != nil {
 				return daemonLogs{}, err
@@ -183,50 +195,46 @@ func daemonLines(ctx context.Context, w *facts.World) (daemonLogs, error) {
 func (d *daemon) follow(lines []daemonLine) {
 	d.proof = map[string]evidence.Item{}
 	for _, l := range lines {
-		switch l.id {
-		case sigBootstrap:
-			d.proof["bootstrapMode"] = item(l)
-		case sigBootstrapOK:
-			delete(d.proof, "bootstrapMode")
-			delete(d.proof, "noDiff")
-		case sigValidatedOK, sigDesiredOK, sigUpdatedOK:
-			kept := []string{"bootstrapMode"}
-			if l.id == sigValidatedOK {
-				kept = append(kept, "firstbootFailed", "drainWaiting")
-			}
+		rule := daemonRules[l.id]
+		before, isEnd := strings.CutSuffix(l.id, "-ok")
+		switch {
+		case rule.good:
 			proof := d.proof
-			maps.DeleteFunc(proof, func(name string, _ evidence.Item) bool { return !slices.Contains(kept, name) })
+			maps.DeleteFunc(proof, func(id string, _ evidence.Item) bool { return !slices.Contains(rule.keeps, id) })
 			*d = daemon{proof: proof}
+		case isEnd:
+			delete(d.proof, before)
+			for _, id := range rule.ends {
+				delete(d.proof, id)
+			}
 		default:
-			d.note(l)
+			d.note(l, rule)
 		}
 	}
 }
 
-func item(l daemonLine) evidence.Item {
-	return evidence.Item{Locator: l.Line.Loc, Excerpt: excerpt.OneLine(l.Line.Text), Time: l.Line.Time}
-}
-
-// flags are the fields that one line sets.
-var flags = map[string]string{
-	sigNoDiff: "noDiff", sigOverride: "override", sigFirstboot: "firstbootFailed", sigDrainWait: "drainWaiting", sigKubelet: "kubeletDown",
-	sigListers: "noListers", sigRetryOS: "osRetries", sigDegraded: "complaints", sigUnreconcile: "complaints",
-}
-
-func (d *daemon) note(l daemonLine) {
-	if d.since.IsZero() {
+func (d *daemon) note(l daemonLine, rule daemonRule) {
+	if d.since.IsZero() && !rule.quiet {
 		d.since = l.Line.Time
 	}
-	if name := flags[l.id]; name != "" {
-		d.proof[name] = item(l)
+	d.proof[l.id] = item(l)
+	if rule.reads != nil {
+		rule.reads(d, l)
 	}
-	switch l.id {
-	case sigDegraded, sigUnreconcile:
-		d.complaints++
-		d.complaint = excerpt.OneLine(l.Groups[1])
-		d.class = string(classOf(l.Groups[1]))
-	case sigRetryOS:
-		d.retries++
-		d.retry = l.Line.Text
-	}
+}
+
+func (d *daemon) complain(l daemonLine) {
+	d.complaints++
+	d.complained = item(l)
+	d.complaint = excerpt.OneLine(l.Groups[1])
+	d.class = string(classOf(l.Groups[1]))
+}
+
+func (d *daemon) retried(l daemonLine) {
+	d.retries++
+	d.retry = l.Line.Text
+}
+
+func item(l daemonLine) evidence.Item {
+	return evidence.Item{Locator: l.Line.Loc, Excerpt: excerpt.OneLine(l.Line.Text), Time: l.Line.Time}
 }

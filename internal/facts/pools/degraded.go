@@ -68,7 +68,7 @@ func lastComplaint(ctx context.Context, w *facts.World, name string) (string, ev
 	w.Concerns(func(t evidence.Text) bool { return logs.isOn(t, name) })
 	var d daemon
 	d.follow(logs.lines[name])
-	return d.complaint, d.proof["complaints"], nil
+	return d.complaint, d.complained, nil
 }
 
 // shortError is the first line of an error, short enough for a title. The log prints the
@@ -102,5 +102,5 @@ func OSRetries(ctx context.Context, w *facts.World, name string) (count int64, l
 	}
 	var d daemon
 	d.follow(logs.lines[name])
-	return d.retries, d.retry, d.proof["osRetries"], d.since, nil
+	return d.retries, d.retry, d.proof[retryOS], d.since, nil
 }

@@ -157,7 +157,7 @@ func (v *nodes) bootstrap(ctx context.Context, w *facts.World, missing []nodeCon
 		}
 		var d daemon
 		d.follow(logs.lines[name])
-		if item, ok := d.proof["bootstrapMode"]; ok {
+		if item, ok := d.proof[inBootstrap]; ok {
 			proven++
 			v.BootstrapMode.Prove(item)
 		}

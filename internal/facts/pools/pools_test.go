@@ -59,7 +59,7 @@ func daemonHits(t testing.TB, text string) []daemonLine {
 	var list []daemonLine
 	for i, line := range strings.Split(text, "\n") {
 		for _, h := range set.Find([]byte(line)) {
-			if !slices.Contains(daemonMessages, h.ID) {
+			if !strings.HasPrefix(h.ID, daemonPrefix) {
 				continue
 			}
 			list = append(list, daemonLine{id: h.ID, Match: evidence.Match{Groups: h.Groups,
@@ -76,14 +76,14 @@ func TestDaemonFollow(t *testing.T) {
 		name, log string
 		want      Daemon
 	}{
-		{"the loop of the desync", boot + missing + boot + missing, Daemon{BootstrapMode: facts.Known(true), Complaints: facts.Known[int64](2), Class: facts.Known("config-missing")}},
+		{"the loop of the desync", boot + missing + boot + missing, Daemon{BootstrapMode: facts.Known(true), Complaints: facts.Known[int64](2), Class: facts.Known("config-missing"), Lines: facts.Known([]string{"mcd.bootstrap", "mcd.degraded"})}},
 		{"a first boot that went well", boot + missing + boot + "No bootstrap pivot required; unlinking bootstrap node annotations\nValidated on-disk state\n", Daemon{}},
 		{"drift that was put right", `Marking Degraded due to: unexpected on-disk state validating against x: mode mismatch for file: "/a"` + "\nValidated on-disk state\n", Daemon{}},
-		{"drift that lasts", "Validated on-disk state\n" + `Marking Degraded due to: unexpected on-disk state validating against x: mode mismatch for file: "/a"`, Daemon{Complaints: facts.Known[int64](1), Class: facts.Known("drift")}},
-		{"a drain that is asked for survives a restart of the daemon", "A previously requested drain has not yet completed. Waiting\nValidated on-disk state\n", Daemon{DrainWaiting: facts.Known(true)}},
+		{"drift that lasts", "Validated on-disk state\n" + `Marking Degraded due to: unexpected on-disk state validating against x: mode mismatch for file: "/a"`, Daemon{Complaints: facts.Known[int64](1), Class: facts.Known("drift"), Lines: facts.Known([]string{"mcd.degraded"})}},
+		{"a drain that is asked for survives a restart of the daemon", "A previously requested drain has not yet completed. Waiting\nValidated on-disk state\n", Daemon{DrainWaiting: facts.Known(true), Lines: facts.Known([]string{"mcd.drain-wait"})}},
 		{"a drain that was done", "A previously requested drain has not yet completed. Waiting\nUpdate completed for config x\n", Daemon{}},
-		{"names differ, contents do not", boot + "no diff found between bootstrap MC a and in-cluster MC b", Daemon{BootstrapMode: facts.Known(true), NoDiff: facts.Known(true)}},
-		{"the disk wins", `Disk currentConfig "a" overrides node's currentConfig annotation "b"`, Daemon{Override: facts.Known(true)}},
+		{"names differ, contents do not", boot + "no diff found between bootstrap MC a and in-cluster MC b", Daemon{BootstrapMode: facts.Known(true), NoDiff: facts.Known(true), Lines: facts.Known([]string{"mcd.bootstrap", "mcd.no-diff"})}},
+		{"the disk wins", `Disk currentConfig "a" overrides node's currentConfig annotation "b"`, Daemon{Override: facts.Known(true), Lines: facts.Known([]string{"mcd.override"})}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -94,6 +94,40 @@ func TestDaemonFollow(t *testing.T) {
 				t.Errorf("daemon (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A message without a rule is in Lines until it is over.
+func TestDaemonLineWithoutRule(t *testing.T) {
+	for end, want := range map[string][]string{
+		"mcd.pivot": {"mcd.new", "mcd.pivot"}, "mcd.new-ok": {}, "mcd.updated-ok": {}, "mcd.validated-ok": {},
+	} {
+		var d daemon
+		at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+		d.follow([]daemonLine{{id: "mcd.new", Match: evidence.Match{Line: evidence.Line{Time: at}}}, {id: end}})
+		f := d.fields()
+		if got := f.Lines.Value(); !slices.Equal(got, want) {
+			t.Errorf("%s after mcd.new: lines %v, want %v", end, got, want)
+		}
+		if end == "mcd.pivot" && !f.Since.Value().Equal(at) {
+			t.Errorf("since %s, want %s", f.Since, at)
+		}
+	}
+}
+
+// Each rule is of a message of the catalog: a name that is none never holds.
+func TestDaemonRulesAreRead(t *testing.T) {
+	set, err := fixture.Signatures()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := set.IDs(daemonPrefix)
+	for id, rule := range daemonRules {
+		for _, x := range slices.Concat([]string{id}, rule.ends, rule.keeps) {
+			if !slices.Contains(known, x) {
+				t.Errorf("rule of %s: the catalog has no message %s", id, x)
+			}
+		}
 	}
 }
 

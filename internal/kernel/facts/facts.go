@@ -334,6 +334,10 @@ func (w *World) Matches(ctx context.Context, q evidence.TextQuery, signature str
 	return list, err
 }
 
+// Signatures returns the ids of the catalog's messages that begin with prefix, for a fact that
+// reads every message of a program.
+func (w *World) Signatures(prefix string) []string { return w.reader.Signatures(prefix) }
+
 // textGaps are the texts of a query that were not read whole. They are put together once:
 // the logs of a large cluster's hosts are mostly not read, and each host asks for its own.
 func (w *World) textGaps(ctx context.Context, q evidence.TextQuery) ([]gap, error) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -77,7 +80,35 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// Each message of the catalog has a sample: a literal that no line can have never speaks.
+// fixtureLines calls use with each line that a fixture of a fault adds to a log: the line is a
+// sample of the fault's messages, too.
+func fixtureLines(t *testing.T, use func(faultID, line string)) {
+	t.Helper()
+	paths, err := fs.Glob(os.DirFS("../../../catalog"), "*/testdata/*.txtar")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%d fixtures: %v", len(paths), err)
+	}
+	for _, p := range paths {
+		a, err := txtar.ParseFile(filepath.Join("../../../catalog", p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(a.Comment), "outcome:") { // the fault is not present
+			continue
+		}
+		id, _, _ := strings.Cut(filepath.Base(p), ".")
+		for _, f := range a.Files {
+			if strings.HasPrefix(f.Name, "append:") {
+				for line := range strings.Lines(string(f.Data)) {
+					use(id, strings.TrimRight(line, "\r\n"))
+				}
+			}
+		}
+	}
+}
+
+// Each message of the catalog has a sample, there or in a fixture of its fault: a literal that
+// no line can have never speaks.
 func TestEveryMessageIsTried(t *testing.T) {
 	x := builtIn(t)
 	read, err := Signatures(x.catalog)
@@ -102,6 +133,15 @@ func TestEveryMessageIsTried(t *testing.T) {
 			}
 		}
 	}
+	fixtureLines(t, func(id, line string) {
+		for _, h := range read.Find([]byte(line)) {
+			found[h.ID] = true
+		}
+		lower := plainLower(nil, []byte(line))
+		for i := range x.rules {
+			tried[i] = tried[i] || x.rules[i].Fault == id && x.rules[i].matches(lower)
+		}
+	})
 	without := 0
 	for i := range x.rules {
 		if !tried[i] {

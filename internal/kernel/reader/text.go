@@ -16,6 +16,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 )
 
+// Signatures returns the ids that Matches can be asked for and that begin with prefix, sorted.
+func (r *Reader) Signatures(prefix string) []string { return r.scan.IDs(prefix) }
+
 // Matches returns the lines of the selected texts that carry a signature, in the
 // order of the texts and lines. All signatures are found in one pass over each text.
 func (r *Reader) Matches(ctx context.Context, q evidence.TextQuery, signature string) ([]evidence.Match, error) {

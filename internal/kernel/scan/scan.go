@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Signature is one thing to look for.
@@ -53,6 +54,18 @@ func checkLiteral(l string) error {
 
 // Has reports whether a signature of the id is in the set.
 func (s *Set) Has(id string) bool { return s.ids[id] }
+
+// IDs returns the ids that begin with prefix, sorted.
+func (s *Set) IDs(prefix string) []string {
+	var list []string
+	for id := range s.ids {
+		if strings.HasPrefix(id, prefix) {
+			list = append(list, id)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
 
 // Hit is one signature found in a line.
 type Hit struct {
