@@ -10,12 +10,6 @@ import (
 
 // What the changes of a BareMetalHost have in common.
 
-// Annotations of a BareMetalHost
-// (openshift/baremetal-operator: apis/metal3.io/v1alpha1/baremetalhost_types.go).
-const (
-	inspectKey = "inspect.metal3.io"
-)
-
 const (
 	hostOnline = "/spec/online"
 	bmcAddress = "/spec/bmc/address"

@@ -14,7 +14,7 @@ func inspectHostAgain() fieldChange {
 	return fieldChange{
 		remedy: "inspect-host-again",
 		target: bareMetalHostTarget(),
-		reads: append(hostReads(), pointer("metadata", "annotations", inspectKey), pointer("metadata", "annotations", metal3.RebootAnnotationPrefix),
+		reads: append(hostReads(), pointer("metadata", "annotations", metal3.InspectAnnotation), pointer("metadata", "annotations", metal3.RebootAnnotationPrefix),
 			"/spec/externallyProvisioned", "/spec/customDeploy"),
 		set:      inspectAgain,
 		taken:    inspectTaken,
@@ -22,7 +22,7 @@ func inspectHostAgain() fieldChange {
 		riskText: "the server is powered off and on and boots the ramdisk; it must run nothing",
 		proof:    ProvedInLab,
 		title:    "have metal3 inspect BareMetalHost %s again",
-		oc: "oc -n " + openshift.MachineAPINamespace + " annotate bmh %s inspect.metal3.io=''   # " +
+		oc: "oc -n " + openshift.MachineAPINamespace + " annotate bmh %s " + metal3.InspectAnnotation + "=''   # " +
 			`in the state inspecting: reboot.metal3.io='{"mode":"hard","force":true}'`,
 		inverse: "take the annotation away, until metal3 has acted on it",
 		keeps: func(o Object) string {
@@ -41,7 +41,7 @@ func inspectHostAgain() fieldChange {
 // internal/controller/metal3.io/host_state_machine.go handleInspecting). Elsewhere metal3
 // would ignore it, or reboot a system that runs.
 func inspectAgain(o Object, in input) (map[string]any, error) {
-	for _, key := range []string{metal3.PausedAnnotation, metal3.DetachedAnnotation, inspectKey, metal3.RebootAnnotationPrefix} {
+	for _, key := range []string{metal3.PausedAnnotation, metal3.DetachedAnnotation, metal3.InspectAnnotation, metal3.RebootAnnotationPrefix} {
 		if _, there := fieldAt(o, pointer("metadata", "annotations", key)); there {
 			return nil, fmt.Errorf("the host has the annotation %s", key)
 		}
@@ -54,7 +54,7 @@ func inspectAgain(o Object, in input) (map[string]any, error) {
 	case boolAt(o, "spec", "externallyProvisioned") || image || custom:
 		return nil, errors.New("the host has a system, or is to get one: an inspection would reboot it")
 	case state == "available" || state == "ready":
-		return map[string]any{pointer("metadata", "annotations", inspectKey): "", planMark: in.plan}, nil
+		return map[string]any{pointer("metadata", "annotations", metal3.InspectAnnotation): "", planMark: in.plan}, nil
 	case state == "inspecting":
 		return map[string]any{pointer("metadata", "annotations", metal3.RebootAnnotationPrefix): `{"mode":"hard","force":true}`, planMark: in.plan}, nil
 	default:
@@ -63,7 +63,7 @@ func inspectAgain(o Object, in input) (map[string]any, error) {
 }
 
 func inspectTaken(o Object) string {
-	for _, key := range []string{inspectKey, metal3.RebootAnnotationPrefix} {
+	for _, key := range []string{metal3.InspectAnnotation, metal3.RebootAnnotationPrefix} {
 		if _, there := fieldAt(o, pointer("metadata", "annotations", key)); there {
 			return key
 		}

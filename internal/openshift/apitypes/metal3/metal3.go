@@ -13,7 +13,7 @@ const (
 	PausedAnnotation       = "baremetalhost.metal3.io/paused"
 	DetachedAnnotation     = "baremetalhost.metal3.io/detached"
 	RebootAnnotationPrefix = "reboot.metal3.io"
-	inspectAnnotation      = "inspect.metal3.io"
+	InspectAnnotation      = "inspect.metal3.io"
 )
 
 // BareMetalHost is a machine that the operator manages.
@@ -49,7 +49,7 @@ const InspectionModeDisabled InspectionMode = "disabled"
 // InspectionDisabled reports whether the host is not inspected: by its spec, or as before
 // by its annotation.
 func (h *BareMetalHost) InspectionDisabled() bool {
-	return h.Spec.InspectionMode == InspectionModeDisabled || h.Annotations[inspectAnnotation] == string(InspectionModeDisabled)
+	return h.Spec.InspectionMode == InspectionModeDisabled || h.Annotations[InspectAnnotation] == string(InspectionModeDisabled)
 }
 
 // BootMode is how a host's firmware boots.
