@@ -64,13 +64,13 @@ func (a *app) collect(ctx context.Context, format, to string) (err error) {
 	}
 	why, probed := cmdutil.NothingRead(d)
 	if why != "" && !probed {
-		return errors.Join(a.NothingError(r, why, "no collection was written"), recorder.Discard())
+		return errors.Join(a.NothingError(r, "collect from", "collect again", why, "no collection was written"), recorder.Discard())
 	}
 	if err := recorder.Close(); err != nil {
 		return err
 	}
 	if why != "" {
-		return a.NothingError(r, why, to+" holds only the checks of the network path to the API")
+		return a.NothingError(r, "collect from", "collect again", why, to+" holds only the checks of the network path to the API")
 	}
 	o := a.ReportOptions(r)
 	o.Source = "--from " + shellcommand.Quote(to)

@@ -126,11 +126,12 @@ func (a *App) AcceptNotes(r *session.Run, d *diagnosis.Diagnosis) {
 	}
 }
 
-// NothingError says what to do where nothing could be collected.
-func (a *App) NothingError(r *session.Run, why, kept string) error {
-	return fmt.Errorf("collect from %s %s: nothing of the cluster could be read (%s); %s. "+
-		"Check the network path to the API with `%s diagnose` and the permissions with `%s can-i`, then collect again",
-		r.Source.Kind, r.Source.Name, why, kept, a.Name, a.Name)
+// NothingError says what to do where nothing could be read. work is what the command does with
+// the source, up to its name; again is how the user is told to repeat it.
+func (a *App) NothingError(r *session.Run, work, again, why, kept string) error {
+	return fmt.Errorf("%s %s %s: nothing of the cluster could be read (%s); %s. "+
+		"Check the network path to the API with `%s diagnose` and the permissions with `%s can-i`, then %s",
+		work, r.Source.Kind, r.Source.Name, why, kept, a.Name, a.Name, again)
 }
 
 // NothingRead says why nothing of a cluster could be read, "" where something was, and

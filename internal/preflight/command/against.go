@@ -52,7 +52,7 @@ func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err
 		return err
 	}
 	if why, probed := cmdutil.NothingRead(d); why != "" && !probed {
-		return a.NothingError(r, why, "whether new hosts can join is not known")
+		return a.NothingError(r, "check the plan against", "check again", why, "whether new hosts can join is not known")
 	}
 	d = forNewHosts(d, r.Catalog)
 	askMore(d, o)

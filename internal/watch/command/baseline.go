@@ -78,7 +78,7 @@ func (a *app) saveBaseline(ctx context.Context, file string) (err error) {
 		return err
 	}
 	if why, _ := cmdutil.NothingRead(d); why != "" {
-		return a.NothingError(r, why, "no baseline was saved")
+		return a.NothingError(r, "save a baseline of", "save it again", why, "no baseline was saved")
 	}
 	w := facts.NewWorld(r.Reader, d.Now)
 	b, err := baseline.Take(ctx, w, d.Now, d.Source.Name, string(d.Verdict.Class))
@@ -86,7 +86,7 @@ func (a *app) saveBaseline(ctx context.Context, file string) (err error) {
 		return fmt.Errorf("read what the cluster is like: %w", err)
 	}
 	if len(b.Entries) == 0 {
-		return a.NothingError(r, b.Missing[0].Reason, "no baseline was saved")
+		return a.NothingError(r, "save a baseline of", "save it again", b.Missing[0].Reason, "no baseline was saved")
 	}
 	if file == "" {
 		return b.Write(a.IO.Out)
