@@ -15,7 +15,7 @@ import (
 
 // formats are the values of -o, the default first; never is that of --fail-on at
 // which no answer changes the exit code.
-var formats = []string{"text", "wide", "name", "json", "yaml", "sarif", "junit"}
+var formats = []string{"text", "wide", "name", "json", "yaml", "sarif", "junit", "html"}
 
 const never = "never"
 
@@ -77,8 +77,6 @@ func (f *flags) parse(args []string) error {
 	switch {
 	case s.NArg() > 0:
 		return usagef("%q: rollcall-host takes no argument; another root directory is given with --root", s.Arg(0))
-	case f.format == "html": // its templates would make the program a third larger
-		return usagef("-o html: rollcall makes the page: rollcall-host --collect FILE here, rollcall diagnose --from FILE -o html there")
 	case !slices.Contains(formats, f.format):
 		return usagef("-o %q: want one of %s", f.format, strings.Join(formats, ", "))
 	case f.failOn != never && !slices.Contains([]string{"info", "warning", "error"}, f.failOn):

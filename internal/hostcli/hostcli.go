@@ -289,6 +289,9 @@ func (a *app) print(d *diagnosis.Diagnosis, c *fault.Catalog) error {
 	if a.flags.collect != "" && !a.flags.quiet {
 		fmt.Fprintf(a.io.Err, "%s written; read it with: rollcall diagnose --from %s\n", a.style().Clean(a.flags.collect), a.style().Clean(a.flags.collect))
 	}
+	if a.flags.format == "html" {
+		return answer.HTML(a.io.Out, d, o)
+	}
 	return answer.Answer(a.io.Out, a.flags.format, d, o)
 }
 

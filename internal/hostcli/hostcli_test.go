@@ -323,7 +323,6 @@ func TestWrongUse(t *testing.T) {
 	}{
 		{"argument", m, []string{"m1"}, "--root"},
 		{"format", m, []string{"-o", "xml"}, "want one of text"},
-		{"page", m, []string{"-o", "html"}, "--collect FILE"},
 		{"no such flag", m, []string{"--frm", "x"}, "--frm"},
 		{"severity", m, []string{"--fail-on", "bad"}, "want one of info"},
 		{"time", m, []string{"--now", "yesterday"}, "RFC 3339"},
@@ -340,6 +339,14 @@ func TestWrongUse(t *testing.T) {
 				t.Errorf("exit code %d, stdout %q, stderr %q; want 1 and %q", code, out, errs, tt.want)
 			}
 		})
+	}
+}
+
+// TestPage: the answer as a page.
+func TestPage(t *testing.T) {
+	code, out, errs := typed(t, machinetest.New(t), "-o", "html")
+	if code != 0 || errs != "" || !strings.HasPrefix(strings.ToLower(out), "<!doctype html>") || !strings.Contains(out, "m1") || !strings.HasSuffix(strings.TrimSpace(out), "</html>") {
+		t.Errorf("exit code %d, stderr %q, a page of %d bytes: %.200s", code, errs, len(out), out)
 	}
 }
 
