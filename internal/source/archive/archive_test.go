@@ -96,6 +96,22 @@ func isKind(t testing.TB, s *Source, kind, now string) {
 	}
 }
 
+// TestKindOfNotes: what only lies next to an inspect tree does not make a must-gather of it,
+// however it is called.
+func TestKindOfNotes(t *testing.T) {
+	const tree = `
+-- inspect.local.1/cluster-scoped-resources/core/nodes/a.yaml --
+apiVersion: v1
+kind: Node
+metadata: {name: a}
+`
+	for _, notes := range []string{"", "-- must-gather.txt --\nnotes\n", "-- must-gather-notes/call.md --\nnotes\n", "-- must-gather-notes/a.png --\nnotes\n"} {
+		if d, err := open(t, tree+notes).Describe(t.Context()); err != nil || d.Kind != "inspect" {
+			t.Errorf("with %q it is %q, %v", notes, d.Kind, err)
+		}
+	}
+}
+
 const mustGather = `
 -- must-gather.local.1/quay-io-x-sha256-0/version --
 openshift/must-gather

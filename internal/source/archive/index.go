@@ -115,8 +115,8 @@ func (b *builder) classify(p string) (*layout.Entry, error) {
 	if l, ok := proven(p); ok {
 		b.proven[l] = true
 	}
-	b.signs.See(p)
 	recognize(&b.entry, p)
+	b.signs.See(p, b.entry.Class != layout.Other && b.entry.Class != layout.Loose)
 	return &b.entry, nil
 }
 

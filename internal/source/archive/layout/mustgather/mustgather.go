@@ -264,15 +264,22 @@ func stampTimes(raw []byte) []time.Time {
 // Signs are names that tell a must-gather from an inspect tree.
 type Signs struct{ MustGather, Inspect bool }
 
-// See takes note of a path.
-func (s *Signs) See(path string) {
-	for part := range strings.SplitSeq(path, "/") {
+// See takes note of a path. read says that its file has a place in a layout: only then is a
+// directory that begins with must-gather, or is named like an inspect tree, what it is called.
+// A directory of notes may be called so, too.
+func (s *Signs) See(path string, read bool) {
+	for {
+		part, rest, isDir := strings.Cut(path, "/")
 		switch {
-		case strings.HasPrefix(part, "must-gather"), part == "host_service_logs", part == "etcd_info", part == "sysinfo.tgz":
+		case part == "host_service_logs", part == "etcd_info", part == "sysinfo.tgz", isDir && read && strings.HasPrefix(part, "must-gather"):
 			s.MustGather = true
-		case strings.HasPrefix(part, "inspect.local."), strings.HasPrefix(part, "aggregated-discovery-api"):
+		case isDir && read && strings.HasPrefix(part, "inspect.local."), strings.HasPrefix(part, "aggregated-discovery-api"):
 			s.Inspect = true
 		}
+		if !isDir {
+			return
+		}
+		path = rest
 	}
 }
 
