@@ -48,7 +48,7 @@ func TestSize(t *testing.T) {
 	}
 	t.Logf("%d bytes", info.Size())
 	if info.Size() > maxBytes {
-		t.Errorf("it has %d bytes, at most %d are wanted: what has become reachable? html/template, which the page of the answer does without, makes it a third larger", info.Size(), maxBytes)
+		t.Errorf("it has %d bytes, at most %d are wanted: what has become reachable? html/template makes it a third larger", info.Size(), maxBytes)
 	}
 }
 

@@ -345,7 +345,8 @@ func TestWrongUse(t *testing.T) {
 // TestPage: the answer as a page.
 func TestPage(t *testing.T) {
 	code, out, errs := typed(t, machinetest.New(t), "-o", "html")
-	if code != 0 || errs != "" || !strings.HasPrefix(strings.ToLower(out), "<!doctype html>") || !strings.Contains(out, "m1") || !strings.HasSuffix(strings.TrimSpace(out), "</html>") {
+	whole := strings.HasPrefix(strings.ToLower(out), "<!doctype html>") && strings.HasSuffix(strings.TrimSpace(out), "</html>")
+	if code != 0 || errs != "" || !whole || !strings.Contains(out, "m1") {
 		t.Errorf("exit code %d, stderr %q, a page of %d bytes: %.200s", code, errs, len(out), out)
 	}
 }

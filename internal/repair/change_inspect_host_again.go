@@ -14,7 +14,8 @@ func inspectHostAgain() fieldChange {
 	return fieldChange{
 		remedy: "inspect-host-again",
 		target: bareMetalHostTarget(),
-		reads: append(hostReads(), pointer("metadata", "annotations", metal3.InspectAnnotation), pointer("metadata", "annotations", metal3.RebootAnnotationPrefix),
+		reads: append(hostReads(), pointer("metadata", "annotations", metal3.InspectAnnotation),
+			pointer("metadata", "annotations", metal3.RebootAnnotationPrefix),
 			"/spec/externallyProvisioned", "/spec/customDeploy"),
 		set:      inspectAgain,
 		taken:    inspectTaken,

@@ -76,14 +76,29 @@ func TestDaemonFollow(t *testing.T) {
 		name, log string
 		want      Daemon
 	}{
-		{"the loop of the desync", boot + missing + boot + missing, Daemon{BootstrapMode: facts.Known(true), Complaints: facts.Known[int64](2), Class: facts.Known("config-missing"), Lines: facts.Known([]string{"mcd.bootstrap", "mcd.degraded"})}},
+		{"the loop of the desync", boot + missing + boot + missing, Daemon{
+			BootstrapMode: facts.Known(true), Complaints: facts.Known[int64](2), Class: facts.Known("config-missing"),
+			Lines: facts.Known([]string{"mcd.bootstrap", "mcd.degraded"}),
+		}},
 		{"a first boot that went well", boot + missing + boot + "No bootstrap pivot required; unlinking bootstrap node annotations\nValidated on-disk state\n", Daemon{}},
 		{"drift that was put right", `Marking Degraded due to: unexpected on-disk state validating against x: mode mismatch for file: "/a"` + "\nValidated on-disk state\n", Daemon{}},
-		{"drift that lasts", "Validated on-disk state\n" + `Marking Degraded due to: unexpected on-disk state validating against x: mode mismatch for file: "/a"`, Daemon{Complaints: facts.Known[int64](1), Class: facts.Known("drift"), Lines: facts.Known([]string{"mcd.degraded"})}},
-		{"a drain that is asked for survives a restart of the daemon", "A previously requested drain has not yet completed. Waiting\nValidated on-disk state\n", Daemon{DrainWaiting: facts.Known(true), Lines: facts.Known([]string{"mcd.drain-wait"})}},
+		{"drift that lasts", "Validated on-disk state\n" + `Marking Degraded due to: unexpected on-disk state validating against x: mode mismatch for file: "/a"`, Daemon{
+			Complaints: facts.Known[int64](1), Class: facts.Known("drift"),
+			Lines: facts.Known([]string{"mcd.degraded"}),
+		}},
+		{"a drain that is asked for survives a restart of the daemon", "A previously requested drain has not yet completed. Waiting\nValidated on-disk state\n", Daemon{
+			DrainWaiting: facts.Known(true),
+			Lines:        facts.Known([]string{"mcd.drain-wait"}),
+		}},
 		{"a drain that was done", "A previously requested drain has not yet completed. Waiting\nUpdate completed for config x\n", Daemon{}},
-		{"names differ, contents do not", boot + "no diff found between bootstrap MC a and in-cluster MC b", Daemon{BootstrapMode: facts.Known(true), NoDiff: facts.Known(true), Lines: facts.Known([]string{"mcd.bootstrap", "mcd.no-diff"})}},
-		{"the disk wins", `Disk currentConfig "a" overrides node's currentConfig annotation "b"`, Daemon{Override: facts.Known(true), Lines: facts.Known([]string{"mcd.override"})}},
+		{"names differ, contents do not", boot + "no diff found between bootstrap MC a and in-cluster MC b", Daemon{
+			BootstrapMode: facts.Known(true), NoDiff: facts.Known(true),
+			Lines: facts.Known([]string{"mcd.bootstrap", "mcd.no-diff"}),
+		}},
+		{"the disk wins", `Disk currentConfig "a" overrides node's currentConfig annotation "b"`, Daemon{
+			Override: facts.Known(true),
+			Lines:    facts.Known([]string{"mcd.override"}),
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -105,9 +105,9 @@ apiVersion: v1
 kind: Node
 metadata: {name: a}
 `
-	for _, notes := range []string{"", "-- must-gather.txt --\nnotes\n", "-- must-gather-notes/call.md --\nnotes\n", "-- must-gather-notes/a.png --\nnotes\n"} {
-		if d, err := open(t, tree+notes).Describe(t.Context()); err != nil || d.Kind != "inspect" {
-			t.Errorf("with %q it is %q, %v", notes, d.Kind, err)
+	for _, name := range []string{"notes.txt", "must-gather.txt", "must-gather-notes/call.md", "must-gather-notes/a.png"} {
+		if d, err := open(t, tree+"-- "+name+" --\nnotes\n").Describe(t.Context()); err != nil || d.Kind != "inspect" {
+			t.Errorf("with %s it is %q, %v", name, d.Kind, err)
 		}
 	}
 }
