@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// Free is the size of the heap in bytes up to which nothing is collected.
-	Free = 64 << 20
+	// free is the size of the heap in bytes up to which nothing is collected.
+	free = 64 << 20
 	// growth is how much a larger heap may grow, in percent of what is in use, before it is
 	// collected again. It is Go's default: on a live cluster of 500 nodes 50 saves a
 	// tenth of the memory and takes a tenth more of processor time.
@@ -56,15 +56,15 @@ func live() uint64 {
 
 // percent returns what GOGC has to be for a heap with so many bytes in use.
 func percent(live uint64) int {
-	const most = 100 * Free / least
+	const most = 100 * free / least
 	if live == 0 {
 		return most
 	}
 	switch {
 	case live >= large:
 		return largeGrowth
-	case live >= Free:
+	case live >= free:
 		return growth
 	}
-	return int(min(most, max(growth, 100*(Free-live)/live)))
+	return int(min(most, max(growth, 100*(free-live)/live)))
 }

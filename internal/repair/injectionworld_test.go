@@ -73,7 +73,7 @@ func turns(t *testing.T, a tried, want string, happens func(*rig, Step) bool) st
 	points := a.passed(beforeWrite)
 	for n, at := range points {
 		r, p := a.make(t)
-		s, _ := p.Step(at.Step)
+		s, _ := p.step(at.Step)
 		did := false
 		do := func() {
 			r.mu.Lock()
@@ -183,7 +183,7 @@ func sameFields(t *testing.T, a tried) string {
 	applies := false
 	for n, at := range a.passed(beforeWrite) {
 		r, p := a.make(t)
-		s, _ := p.Step(at.Step)
+		s, _ := p.step(at.Step)
 		met := r.meets(at, func(key string, o Object) bool {
 			if s.Action == ApproveCSR {
 				setAt(o, "/status/conditions", []any{map[string]any{"type": "Denied", "status": "True", "reason": "AnotherApprover"}})

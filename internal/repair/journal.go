@@ -109,12 +109,12 @@ func (j *journal) Append(r Record) error {
 // Close releases the journal.
 func (j *journal) Close() error { return errors.Join(j.log.Close(), j.dir.Close()) }
 
-// Records returns what was written so far.
-func (j *journal) Records() []Record { return j.log.Records() }
+// records returns what was written so far.
+func (j *journal) records() []Record { return j.log.Records() }
 
 // began returns the digest of the plan that the journal belongs to, "" at first.
 func (j *journal) began() string {
-	for _, r := range j.Records() {
+	for _, r := range j.records() {
 		if r.Kind == Began {
 			return r.Plan
 		}
@@ -131,7 +131,7 @@ type stepState struct {
 	undone     bool
 }
 
-func (j *journal) step(id string) stepState { return stateOf(j.Records(), id) }
+func (j *journal) step(id string) stepState { return stateOf(j.records(), id) }
 
 func stateOf(records []Record, id string) stepState {
 	var s stepState
@@ -160,7 +160,7 @@ func stateOf(records []Record, id string) stepState {
 
 // open reports whether an intent has no result: its write may have been made.
 func (j *journal) open() bool {
-	for _, r := range j.Records() {
+	for _, r := range j.records() {
 		if st := j.step(r.Step); r.Kind == Intent && st.intent != nil && st.result == nil {
 			return true
 		}

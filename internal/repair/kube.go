@@ -27,8 +27,8 @@ type Reader interface {
 	List(ctx context.Context, r Ref) ([]Object, error) // r.Name is not used
 }
 
-// Writer writes to the cluster. With dryRun the server does everything but keep it.
-type Writer interface {
+// writer writes to the cluster. With dryRun the server does everything but keep it.
+type writer interface {
 	// Patch applies a JSON patch; subresource "" is the object itself.
 	Patch(ctx context.Context, r Ref, subresource string, patch []byte, dryRun bool) (Object, error)
 	Create(ctx context.Context, r Ref, content Object, dryRun bool) (Object, error)
@@ -39,7 +39,7 @@ type Writer interface {
 // API is a cluster that can be read and written.
 type API interface {
 	Reader
-	Writer
+	writer
 }
 
 // Kube is the API of a cluster, with the members of its etcd as objects of group "etcd".
@@ -77,7 +77,7 @@ func (k *Kube) List(ctx context.Context, r Ref) ([]Object, error) {
 	return k.Client.List(ctx, r)
 }
 
-// Delete implements Writer.
+// Delete implements writer.
 func (k *Kube) Delete(ctx context.Context, r Ref, uid, resourceVersion string, dryRun bool) error {
 	if r.Group == memberGroup {
 		return k.members.Delete(ctx, r.Name, uid, resourceVersion, dryRun)

@@ -88,7 +88,7 @@ type Step struct {
 	Inverse       string      `json:"inverse"`            // how it is undone, or why it cannot be
 	While         []fault.Key `json:"while,omitempty"`    // one of these must still be present when the step acts
 	Expect        Expect      `json:"expect"`
-	Deadline      Duration    `json:"deadline"`
+	Deadline      duration    `json:"deadline"`
 }
 
 // Args are the parameters of the actions; each uses the ones it needs.
@@ -131,8 +131,8 @@ type Expect struct {
 	Text   string      `json:"text"`             // the condition, in words
 }
 
-// Duration is a time.Duration in Go's notation.
-type Duration = fault.Duration
+// duration is a time.Duration in Go's notation.
+type duration = fault.Duration
 
 var planID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
@@ -217,8 +217,8 @@ func (s Step) Writes() bool {
 	return ok && a.writes()
 }
 
-// Step returns the step with the id.
-func (p *Plan) Step(id string) (Step, bool) {
+// step returns the step with the id.
+func (p *Plan) step(id string) (Step, bool) {
 	for _, s := range p.Steps {
 		if s.ID == id {
 			return s, true

@@ -298,7 +298,7 @@ func (d *draft) leaveOut(format string, args ...any) {
 	d.plan.Open = append(d.plan.Open, fmt.Sprintf(format, args...))
 }
 
-func minutes(n int) Duration { return Duration{Duration: time.Duration(n) * time.Minute} }
+func minutes(n int) duration { return duration{Duration: time.Duration(n) * time.Minute} }
 
 // needsPool reports whether no step can be planned without the pool of the root.
 func (d *draft) needsPool() bool {

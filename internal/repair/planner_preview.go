@@ -14,15 +14,15 @@ type readOnly struct{ Reader }
 
 var errReadOnly = errors.New("a plan that is being made writes nothing")
 
-// Patch implements Writer.
+// Patch implements writer.
 func (readOnly) Patch(context.Context, Ref, string, []byte, bool) (Object, error) {
 	return nil, errReadOnly
 }
 
-// Create implements Writer.
+// Create implements writer.
 func (readOnly) Create(context.Context, Ref, Object, bool) (Object, error) { return nil, errReadOnly }
 
-// Delete implements Writer.
+// Delete implements writer.
 func (readOnly) Delete(context.Context, Ref, string, string, bool) error { return errReadOnly }
 
 // preview fills what a reader of the plan wants to see of each step that writes: what the

@@ -125,7 +125,7 @@ func (r *run) record(ctx context.Context, rec Record) error {
 	if r.Mirror == nil {
 		return nil
 	}
-	if err := r.Mirror.Keep(ctx, r.plan, r.encoded, r.journal.Records()); err != nil && !r.mirrored {
+	if err := r.Mirror.Keep(ctx, r.plan, r.encoded, r.journal.records()); err != nil && !r.mirrored {
 		r.mirrored = true
 		r.say(rec.Step, "the journal could not be copied to the cluster (it is on disk all the same): %v", err)
 	}
@@ -256,7 +256,7 @@ func (e *Executor) Resume(ctx context.Context, id string) (o *Outcome, err error
 }
 
 func (r *run) resume(ctx context.Context) error {
-	for _, rec := range r.journal.Records() {
+	for _, rec := range r.journal.records() {
 		switch rec.Kind {
 		case UndoIntent, UndoResult:
 			return refuse("plan %s is being undone", r.plan.ID).instead("finish that with `rollcall fix undo %s`, then make a new plan", r.plan.ID)

@@ -54,7 +54,7 @@ func (r *run) end() ended {
 		acted = acted || r.journal.step(s.ID).acted()
 	}
 	note := ""
-	for _, rec := range r.journal.Records() {
+	for _, rec := range r.journal.records() {
 		if rec.Kind != Checked {
 			last, note = rec.Kind, rec.Note
 		}
@@ -121,7 +121,7 @@ func (r *run) promises() bool {
 
 // alreadyRecorded reports whether the last record has the same outcome.
 func (r *run) alreadyRecorded(o Outcome) bool {
-	list := r.journal.Records()
+	list := r.journal.records()
 	last := list[len(list)-1]
 	return last.Kind == Checked && last.Note == o.String()
 }

@@ -79,7 +79,7 @@ func (r *Run) shownByLines(ctx context.Context) ([]diagnose.Lines, error) {
 // Evaluated is what the objects, tables and journals in a text show, decided by the same
 // rules as a cluster's. Nil where the text has none.
 func (ses *Session) Evaluated(ctx context.Context, name string, text []byte) (found []message.Seen, broken, err error) {
-	if !IsText(text) {
+	if !isText(text) {
 		return nil, nil, nil
 	}
 	s := paste.Read(SourceName(name), text, ses.Clock())

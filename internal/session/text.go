@@ -105,7 +105,7 @@ func (ses *Session) textOf(path string) ([]byte, error) {
 		in := bufio.NewReader(ses.In)
 		ses.In = in
 		head, err := in.Peek(in.Size())
-		if err != nil && !errors.Is(err, io.EOF) || !IsText(head) {
+		if err != nil && !errors.Is(err, io.EOF) || !isText(head) {
 			return nil, nil // whoever reads it says what is wrong
 		}
 		text, err := io.ReadAll(io.LimitReader(in, paste.MaxBytes+1))
@@ -120,7 +120,7 @@ func (ses *Session) textOf(path string) ([]byte, error) {
 		return nil, nil
 	}
 	text, err := os.ReadFile(path)
-	if err != nil || !IsText(text) {
+	if err != nil || !isText(text) {
 		return nil, nil
 	}
 	return small(text), nil
@@ -133,9 +133,9 @@ func small(text []byte) []byte {
 	return text
 }
 
-// IsText reports whether bytes are no packed file: they have no NUL, and few that are no
+// isText reports whether bytes are no packed file: they have no NUL, and few that are no
 // UTF-8.
-func IsText(raw []byte) bool {
+func isText(raw []byte) bool {
 	head := raw[:min(len(raw), 8<<10)]
 	if bytes.IndexByte(head, 0) >= 0 {
 		return false

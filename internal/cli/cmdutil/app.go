@@ -81,7 +81,7 @@ func Options() session.Options { return session.Options{Kube: kubeconfig.New()} 
 func (a *App) Session(o session.Options) *session.Session {
 	return session.New(session.Env{
 		Name: a.Name, In: a.IO.In, Getenv: a.IO.Getenv, Clock: a.IO.Clock, Log: a.Log, Remedies: a.Remedies, Checks: a.Checks,
-		Clean: a.Style().Clean, Warn: a.Warn, Progress: a.Progress,
+		Clean: a.Style().Clean, Warn: a.warn, Progress: a.Progress,
 	}, a.cache, o)
 }
 
@@ -119,8 +119,8 @@ func (a *App) Progress(format string, args ...any) (done func()) {
 	return func() { fmt.Fprint(a.IO.Err, "\r\x1b[K") }
 }
 
-// Warn prints a line for a person who looks.
-func (a *App) Warn(format string, args ...any) {
+// warn prints a line for a person who looks.
+func (a *App) warn(format string, args ...any) {
 	fmt.Fprintf(a.IO.Err, a.Name+": "+format+"\n", args...)
 }
 

@@ -35,14 +35,14 @@ func (a *App) ExactlyOne(what, find string) cobra.PositionalArgs {
 		case 1:
 			return nil
 		case 0:
-			return session.Usagef("%s is missing; `%s` lists them", what, a.CommandLine(find))
+			return session.Usagef("%s is missing; `%s` lists them", what, a.commandLine(find))
 		}
 		return session.Usagef("%q: only one %s can be given", args[1], what)
 	}
 }
 
-// CommandLine is a command line: of Rollcall, unless it begins with the name of another program.
-func (a *App) CommandLine(line string) string {
+// commandLine is a command line: of Rollcall, unless it begins with the name of another program.
+func (a *App) commandLine(line string) string {
 	if strings.HasPrefix(line, "oc ") {
 		return line
 	}

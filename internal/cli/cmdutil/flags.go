@@ -22,14 +22,14 @@ const (
 	GroupOwn     = ""
 	GroupBMC     = "The machines, through their BMCs"
 	GroupRead    = "What is read"
-	GroupAnswer  = "The answer"
-	GroupConnect = "Connection to the cluster"
+	groupAnswer  = "The answer"
+	groupConnect = "Connection to the cluster"
 	GroupGlobal  = "Everywhere"
 )
 
 // FlagGroupOrder lists every group: a flag of a group that is not in it is in no help text.
 func FlagGroupOrder() []string {
-	return []string{GroupOwn, GroupBMC, GroupRead, GroupAnswer, GroupConnect, GroupGlobal}
+	return []string{GroupOwn, GroupBMC, GroupRead, groupAnswer, groupConnect, GroupGlobal}
 }
 
 const GroupAnnotation = "rollcall.dev/group"
@@ -60,7 +60,7 @@ func (a *App) AddGlobalFlags(root *cobra.Command) {
 
 // AddOutputFlags adds -o with the formats that the command has; the First is the default.
 func (a *App) AddOutputFlags(cmd *cobra.Command, formats ...string) {
-	Grouped(cmd, GroupAnswer, func(f *pflag.FlagSet) {
+	Grouped(cmd, groupAnswer, func(f *pflag.FlagSet) {
 		f.VarP(NewChoice(new(string), formats), "output", "o", "format: "+strings.Join(formats, ", "))
 		if slices.Contains(formats, "wide") || slices.Contains(formats, "name") {
 			f.BoolVar(&a.Output.NoHeaders, "no-headers", false, "print no headings")
@@ -76,7 +76,7 @@ func (a *App) AddOutputFlags(cmd *cobra.Command, formats ...string) {
 // AddFailOn adds --fail-on.
 func (a *App) AddFailOn(cmd *cobra.Command) {
 	levels := []string{"error", "warning", "info", FailOnNever}
-	Grouped(cmd, GroupAnswer, func(f *pflag.FlagSet) {
+	Grouped(cmd, groupAnswer, func(f *pflag.FlagSet) {
 		f.Var(NewChoice(&a.Output.FailOn, levels), "fail-on", "exit with 2 from this severity on: info, warning, error; never: exit with 0 whatever "+
 			"the answer is")
 	})

@@ -39,7 +39,7 @@ func screenOf(out *os.File) Screen {
 }
 
 // height is how many rows stdout has, 0 where it is no terminal.
-func (s Screen) Height() int {
+func (s Screen) height() int {
 	if s.Size == nil {
 		return 0
 	}

@@ -62,7 +62,7 @@ func (a *App) AddChoiceFlags(cmd *cobra.Command, o *session.Options) {
 // rare ones work and are left out of the help. There is no flag that turns the
 // verification of the API server off.
 func (a *App) AddConnectFlags(cmd *cobra.Command, o *session.Options) {
-	Grouped(cmd, GroupConnect, func(f *pflag.FlagSet) {
+	Grouped(cmd, groupConnect, func(f *pflag.FlagSet) {
 		o.Kube.AddFlags(f)
 		f.VisitAll(func(f *pflag.Flag) {
 			usage, shown := connectUsage[f.Name]
@@ -97,7 +97,7 @@ func (a *App) AddHostedFlags(cmd *cobra.Command, o *session.Options) {
 // AddAcceptFlag adds --accept. Only commands that have it look at the variable: a repair
 // sees what is accepted as it sees everything else.
 func (a *App) AddAcceptFlag(cmd *cobra.Command, o *session.Options) {
-	Grouped(cmd, GroupAnswer, func(f *pflag.FlagSet) {
+	Grouped(cmd, groupAnswer, func(f *pflag.FlagSet) {
 		f.StringVar(&o.Accept, "accept", "", "`FILE` with findings that are accepted, each with fault, subject, reason, owner and "+
 			"until; default: $"+session.AcceptVariable)
 	})

@@ -53,7 +53,7 @@ func BenchmarkCatalogue(b *testing.B) {
 		}
 		w := facts.NewWorld(reader.New(set, clean, nil, reader.Limits{}, emptySource{}), noon)
 		d := &diagnosis.Diagnosis{}
-		if d.Findings, _, err = engine.EvaluateAll(ctx, w, catalog.Checked()); err != nil {
+		if d.Findings, _, err = engine.evaluateAll(ctx, w, catalog.Checked()); err != nil {
 			b.Fatal(err)
 		}
 		if _, err := engine.conclude(ctx, w, d, nil); err != nil {

@@ -84,7 +84,7 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 		return nil, fmt.Errorf("describe cluster: %w", err)
 	}
 	w.Version, w.Topology, w.Installed, w.ReadBy = info.Version, info.Topology, info.Began, info.ReadBy
-	findings, subjects, err := engine.EvaluateAll(ctx, w, o.chosen())
+	findings, subjects, err := engine.evaluateAll(ctx, w, o.chosen())
 	if err != nil {
 		return nil, err
 	}
@@ -226,9 +226,9 @@ func unnamed(k fault.Kind) string {
 	return "…"
 }
 
-// EvaluateAll evaluates faults for all subjects of their kind. Where the subjects of a kind
+// evaluateAll evaluates faults for all subjects of their kind. Where the subjects of a kind
 // cannot be listed, or only some of them, one unknown finding per fault says so.
-func (e *Engine) EvaluateAll(ctx context.Context, w *facts.World, list []*fault.Fault) ([]diagnosis.Finding, int, error) {
+func (e *Engine) evaluateAll(ctx context.Context, w *facts.World, list []*fault.Fault) ([]diagnosis.Finding, int, error) {
 	subjects := map[fault.Kind][]fault.Subject{}
 	blind := map[fault.Kind]error{}
 	count := 0

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// FromContent is a type that reads what a JSON value decodes to itself.
-type FromContent interface {
+// fromContent is a type that reads what a JSON value decodes to itself.
+type fromContent interface {
 	FromContent(v any) error
 }
 
@@ -78,7 +78,7 @@ func decode(v any, to reflect.Value) *misfit {
 // decodeOwn decodes what reads itself.
 func decodeOwn(v, into any) (handled bool, err error) {
 	switch own := into.(type) {
-	case FromContent:
+	case fromContent:
 		return true, own.FromContent(v)
 	case *time.Time:
 		text, ok := v.(string)

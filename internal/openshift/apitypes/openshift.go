@@ -134,7 +134,7 @@ type IntOrString struct {
 	Text string // "" for a number
 }
 
-// FromContent implements apitypes.FromContent.
+// fromContent implements apitypes.fromContent.
 func (i *IntOrString) FromContent(v any) error {
 	if text, ok := v.(string); ok {
 		*i = IntOrString{Text: text}

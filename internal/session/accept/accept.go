@@ -16,10 +16,10 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// Entry accepts findings of one fault.
-type Entry struct {
+// entry accepts findings of one fault.
+type entry struct {
 	Fault   string // id
-	Subject Pattern
+	Subject pattern
 	Cluster string // id of the cluster; "": any
 	Reason  string
 	Owner   string
@@ -27,21 +27,21 @@ type Entry struct {
 	At      string    // FILE:LINE
 }
 
-// Pattern is a subject, or a glob over the names of one kind.
-type Pattern struct {
+// pattern is a subject, or a glob over the names of one kind.
+type pattern struct {
 	Kind fault.Kind
 	Name string // as path.Match has it; "*" for the cluster
 }
 
 // String writes the pattern as a subject.
-func (p Pattern) String() string {
+func (p pattern) String() string {
 	if p.Kind == fault.Cluster {
 		return string(p.Kind)
 	}
 	return string(p.Kind) + "/" + p.Name
 }
 
-func (p Pattern) matches(s fault.Subject) bool {
+func (p pattern) matches(s fault.Subject) bool {
 	if s.Kind != p.Kind {
 		return false
 	}
@@ -50,12 +50,12 @@ func (p Pattern) matches(s fault.Subject) bool {
 }
 
 // List is what one file accepts.
-type List struct{ entries []Entry }
+type List struct{ entries []entry }
 
 // Accepted returns the acceptance of a finding of a cluster at a time; false where no entry
 // that still counts is about it. Of several entries it is that which counts longest.
 func (l *List) Accepted(cluster string, k fault.Key, now time.Time) (diagnosis.Acceptance, bool) {
-	var best *Entry
+	var best *entry
 	for i := range l.entries {
 		e := &l.entries[i]
 		if e.is(k) && e.of(cluster) && !e.expired(now) && (best == nil || e.Until.After(best.Until)) {
@@ -68,16 +68,16 @@ func (l *List) Accepted(cluster string, k fault.Key, now time.Time) (diagnosis.A
 	return diagnosis.Acceptance{Reason: best.Reason, Owner: best.Owner, Until: best.Until.Format(time.DateOnly), Entry: best.At}, true
 }
 
-func (e *Entry) is(k fault.Key) bool { return e.Fault == k.Fault && e.Subject.matches(k.Subject) }
+func (e *entry) is(k fault.Key) bool { return e.Fault == k.Fault && e.Subject.matches(k.Subject) }
 
-func (e *Entry) of(cluster string) bool { return e.Cluster == "" || e.Cluster == cluster }
+func (e *entry) of(cluster string) bool { return e.Cluster == "" || e.Cluster == cluster }
 
 // end is when the entry stops to count: its last day is over.
-func (e *Entry) end() time.Time { return e.Until.AddDate(0, 0, 1) }
+func (e *entry) end() time.Time { return e.Until.AddDate(0, 0, 1) }
 
-func (e *Entry) expired(now time.Time) bool { return !now.Before(e.end()) }
+func (e *entry) expired(now time.Time) bool { return !now.Before(e.end()) }
 
 // String names the entry in a message.
-func (e *Entry) String() string {
+func (e *entry) String() string {
 	return e.At + ": " + e.Fault + " " + e.Subject.String() + " (owner " + e.Owner + ")"
 }

@@ -50,7 +50,7 @@ func (l *List) Notes(d *diagnosis.Diagnosis) []Note {
 const unnamed = "?"
 
 // unused says why an entry accepts no finding, "" where it does.
-func (e *Entry) unused(d *diagnosis.Diagnosis) string {
+func (e *entry) unused(d *diagnosis.Diagnosis) string {
 	checked, unknown, waiting := false, false, false
 	for i := range d.Findings {
 		f := &d.Findings[i]

@@ -83,9 +83,9 @@ func (p *parser) fail(line int, format string, args ...any) {
 }
 
 // entry reads one entry; false where something in it is wrong.
-func (p *parser) entry(n *yaml.Node) (Entry, bool) {
+func (p *parser) entry(n *yaml.Node) (entry, bool) {
 	before := len(p.wrong)
-	e := Entry{At: fmt.Sprintf("%s:%d", p.file, n.Line)}
+	e := entry{At: fmt.Sprintf("%s:%d", p.file, n.Line)}
 	values := p.values(n)
 	for _, name := range fields[:needed] {
 		if n.Kind == yaml.MappingNode && values[name] == nil {
@@ -163,13 +163,13 @@ func (p *parser) fault(n *yaml.Node) *fault.Fault {
 }
 
 // subject reads "pool/master", "node/w*", "cluster" or "*", for a fault where it is known.
-func (p *parser) subject(n *yaml.Node, about *fault.Fault) Pattern {
+func (p *parser) subject(n *yaml.Node, about *fault.Fault) pattern {
 	word := text(n)
 	if word == "" {
-		return Pattern{}
+		return pattern{}
 	}
 	if word == "*" && about != nil {
-		return Pattern{about.For, word}
+		return pattern{about.For, word}
 	}
 	if word == string(fault.Cluster) || word == "*" {
 		word = string(fault.Cluster) + "/*"
@@ -189,7 +189,7 @@ func (p *parser) subject(n *yaml.Node, about *fault.Fault) Pattern {
 	case about != nil && about.For != k:
 		p.fail(n.Line, "%s is a fault of a %s, and %q is a %s", about.ID, about.For, text(n), k)
 	}
-	return Pattern{k, name}
+	return pattern{k, name}
 }
 
 func (p *parser) day(n *yaml.Node) time.Time {

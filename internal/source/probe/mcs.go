@@ -97,7 +97,7 @@ func (a MCSAnswer) Name() string {
 	return r.Replace(strings.ToLower(a.Target + "-" + a.Host + "-" + a.Pool))
 }
 
-// Question is what was asked, as a person can ask it again.
+// question is what was asked, as a person can ask it again.
 func (a MCSAnswer) Question() string {
 	host := a.Host
 	if strings.Contains(host, ":") {

@@ -97,8 +97,8 @@ const (
 	NeighborSilent   = "silent"
 )
 
-// Question is what was asked, as a person can ask it again.
-func (a NetAnswer) Question() string {
+// question is what was asked, as a person can ask it again.
+func (a NetAnswer) question() string {
 	switch a.Kind {
 	case NetName, NetReverse:
 		q := "dig " + a.Host
@@ -134,5 +134,5 @@ func (a NetAnswer) Name() string {
 
 // Object returns the answer as an object; evidence.Decode[NetAnswer] is the way back.
 func (a NetAnswer) Object() (evidence.Object, error) {
-	return object(a, evidence.NetProbes, "NetworkAnswer", a.Name(), a.Question(), a.At)
+	return object(a, evidence.NetProbes, "NetworkAnswer", a.Name(), a.question(), a.At)
 }

@@ -35,7 +35,7 @@ func Look(ctx context.Context, dir string, list []Named) (Report, error) {
 	copies := map[string]source{}
 	for _, n := range list {
 		report.Checked++
-		if err := CheckForm(n.Ref); err != nil {
+		if err := checkForm(n.Ref); err != nil {
 			report.Wrong = append(report.Wrong, Wrong{n, err})
 			continue
 		}

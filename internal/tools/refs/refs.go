@@ -70,8 +70,8 @@ var (
 	symbolForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 )
 
-// CheckForm reports what is wrong with the form of a reference.
-func CheckForm(r fault.Ref) error {
+// checkForm reports what is wrong with the form of a reference.
+func checkForm(r fault.Ref) error {
 	var wrong []error
 	fail := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 	if !repoForm.MatchString(r.Repo) {
@@ -115,7 +115,7 @@ type Wrong struct {
 func CheckForms(list []Named) []Wrong {
 	var wrong []Wrong
 	for _, n := range list {
-		if err := CheckForm(n.Ref); err != nil {
+		if err := checkForm(n.Ref); err != nil {
 			wrong = append(wrong, Wrong{n, err})
 		}
 	}

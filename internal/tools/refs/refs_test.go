@@ -14,10 +14,10 @@ import (
 
 func TestCheckForm(t *testing.T) {
 	ok := fault.Ref{Repo: "openshift/machine-config-operator", Path: "pkg/server/api.go", Symbol: "ServeHTTP", Branch: "release-4.20"}
-	if err := CheckForm(ok); err != nil {
+	if err := checkForm(ok); err != nil {
 		t.Errorf("%+v: %v", ok, err)
 	}
-	if err := CheckForm(fault.Ref{Repo: "a/b", Note: "the whole of it"}); err != nil {
+	if err := checkForm(fault.Ref{Repo: "a/b", Note: "the whole of it"}); err != nil {
 		t.Errorf("a note without a path: %v", err)
 	}
 	tests := []struct {
@@ -38,7 +38,7 @@ func TestCheckForm(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if err := CheckForm(tt.ref); err == nil || !strings.Contains(err.Error(), tt.says) {
+			if err := checkForm(tt.ref); err == nil || !strings.Contains(err.Error(), tt.says) {
 				t.Errorf("CheckForm = %v, want one that says %q", err, tt.says)
 			}
 		})

@@ -21,11 +21,11 @@ import (
 	"strings"
 )
 
-// Module is the path of the module, with a slash.
-const Module = "github.com/rollcall-project/rollcall/"
+// module is the path of the module, with a slash.
+const module = "github.com/rollcall-project/rollcall/"
 
-// Wings are the products. Who maintains one reads it, the kernel and what both stand on.
-var Wings = []string{"preflight", "repair", "watch", "workers"}
+// wings are the products. Who maintains one reads it, the kernel and what both stand on.
+var wings = []string{"preflight", "repair", "watch", "workers"}
 
 // exception is an import that a wall forbids, and why it is there.
 type exception struct {
@@ -56,8 +56,8 @@ type Import struct {
 	File     string
 }
 
-// Imports reads the imports of the tree at root.
-func Imports(root string) ([]Import, error) {
+// imports reads the imports of the tree at root.
+func imports(root string) ([]Import, error) {
 	var list []Import
 	for _, top := range []string{"internal", "cmd"} {
 		err := filepath.WalkDir(filepath.Join(root, top), func(p string, d fs.DirEntry, err error) error {
@@ -88,8 +88,8 @@ func Imports(root string) ([]Import, error) {
 				switch {
 				case to == "github.com/spf13/cobra":
 					list = append(list, Import{from, "cobra", rel})
-				case strings.HasPrefix(to, Module+"internal/"):
-					list = append(list, Import{from, strings.TrimPrefix(to, Module+"internal/"), rel})
+				case strings.HasPrefix(to, module+"internal/"):
+					list = append(list, Import{from, strings.TrimPrefix(to, module+"internal/"), rel})
 				}
 			}
 			return nil
@@ -107,9 +107,9 @@ func room(p string) string {
 	return first
 }
 
-// Broken returns a line for each import that crosses a wall, and for each exception that is no
+// broken returns a line for each import that crosses a wall, and for each exception that is no
 // longer needed.
-func Broken(list []Import) []string {
+func broken(list []Import) []string {
 	var lines []string
 	used := make([]bool, len(exceptions))
 	for _, i := range list {
@@ -135,7 +135,7 @@ func Broken(list []Import) []string {
 // crossed says which wall an import crosses, "" where it crosses none.
 func crossed(i Import) string {
 	from, to := room(i.From), room(i.To)
-	wing := slices.Contains(Wings, to)
+	wing := slices.Contains(wings, to)
 	switch {
 	case i.To == "cobra":
 		if !slices.ContainsFunc(mayImportCobra, func(p string) bool { ok, _ := path.Match(p, i.From); return ok }) {
@@ -146,7 +146,7 @@ func crossed(i Import) string {
 	case from == "openshift" && to != "openshift":
 		return "the names of the product import nothing of ours"
 	case from == to || from == "cmd":
-	case wing && slices.Contains(Wings, from):
+	case wing && slices.Contains(wings, from):
 		return "no wing imports another"
 	case wing && !slices.Contains(mayImportWings, from):
 		return "only the command line, the programs and the tools import wings"

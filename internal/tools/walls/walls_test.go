@@ -8,14 +8,14 @@ import (
 
 // TestWalls: the imports of the tree cross no wall but for the exceptions.
 func TestWalls(t *testing.T) {
-	list, err := Imports("../../..")
+	list, err := imports("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(list) < 500 {
 		t.Fatalf("only %d imports were found: the tree was not read", len(list))
 	}
-	for _, line := range Broken(list) {
+	for _, line := range broken(list) {
 		t.Error(line)
 	}
 }
@@ -55,7 +55,7 @@ func TestCrossed(t *testing.T) {
 
 // TestExceptionsShrink: an exception that is no longer needed is an error.
 func TestExceptionsShrink(t *testing.T) {
-	lines := Broken(nil)
+	lines := broken(nil)
 	if len(lines) != len(exceptions) || slices.ContainsFunc(lines, func(l string) bool { return !strings.Contains(l, "not needed any more") }) {
 		t.Errorf("%d lines for %d exceptions: %q", len(lines), len(exceptions), lines)
 	}

@@ -63,7 +63,7 @@ func (t *Time) Equal(u *Time) bool {
 	return t.Time.Equal(u.Time)
 }
 
-// FromContent implements apitypes.FromContent.
+// FromContent implements apitypes.fromContent.
 func (t *Time) FromContent(v any) error {
 	text, ok := v.(string)
 	if !ok {

@@ -19,8 +19,8 @@ import (
 	"slices"
 )
 
-// Root is the directory of the image in the archive.
-const Root = "must-gather.local.1/quay-io-example-must-gather-sha256-0/"
+// root is the directory of the image in the archive.
+const root = "must-gather.local.1/quay-io-example-must-gather-sha256-0/"
 
 // File writes a gzipped must-gather that unpacks to about size bytes: the files of
 // base, which say what cluster it is, and around them what else a collector finds.
@@ -111,7 +111,7 @@ func (w *writer) member(name string, content []byte) {
 	if w.err != nil {
 		return
 	}
-	w.keep(w.tar.WriteHeader(&tar.Header{Name: Root + name, Typeflag: tar.TypeReg, Mode: 0o600, Size: int64(len(content))}))
+	w.keep(w.tar.WriteHeader(&tar.Header{Name: root + name, Typeflag: tar.TypeReg, Mode: 0o600, Size: int64(len(content))}))
 	_, err := w.tar.Write(content)
 	w.keep(err)
 	w.n += int64(len(content))
@@ -128,7 +128,7 @@ func (w *writer) lines(name string, size int64, line func(b []byte) []byte) {
 		block = line(block)
 	}
 	w.buf = block
-	w.keep(w.tar.WriteHeader(&tar.Header{Name: Root + name, Typeflag: tar.TypeReg, Mode: 0o600, Size: size}))
+	w.keep(w.tar.WriteHeader(&tar.Header{Name: root + name, Typeflag: tar.TypeReg, Mode: 0o600, Size: size}))
 	for left := size; left > 0 && w.err == nil; {
 		n, err := w.tar.Write(block[:min(left, int64(len(block)))])
 		w.keep(err)

@@ -10,10 +10,10 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
 
-// Decode reads one object as Kubernetes reads YAML. Whole numbers become int64, as they
+// decode reads one object as Kubernetes reads YAML. Whole numbers become int64, as they
 // are in objects from an API server. How often aliases are followed is the decoder's own
 // limit (go.yaml.in/yaml/v2 "document contains excessive aliasing").
-func Decode(raw []byte) (map[string]any, error) {
+func decode(raw []byte) (map[string]any, error) {
 	if err := tooLarge(raw); err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func Decode(raw []byte) (map[string]any, error) {
 	return object(text)
 }
 
-// decodeJSON reads one object of JSON within the limits of Decode.
+// decodeJSON reads one object of JSON within the limits of decode.
 func decodeJSON(raw []byte) (map[string]any, error) {
 	if err := tooLarge(raw); err != nil {
 		return nil, err
@@ -107,8 +107,8 @@ func exact(v any, depth int) any {
 // nothing more is decoded. The zero value is ready to use.
 type Budget struct{ spent, limit int }
 
-// Decode is the function Decode as long as there is room for another object.
-func (b *Budget) Decode(raw []byte) (map[string]any, error) { return b.decode(raw, Decode) }
+// Decode is the function decode as long as there is room for another object.
+func (b *Budget) Decode(raw []byte) (map[string]any, error) { return b.decode(raw, decode) }
 
 func (b *Budget) decode(raw []byte, decode func([]byte) (map[string]any, error)) (map[string]any, error) {
 	limit := cmp.Or(b.limit, maxNeed)

@@ -60,7 +60,7 @@ func TestDecodeIsBounded(t *testing.T) {
 		"a scalar":   "x\n",
 		"merge loop": "a: &a\n  <<: *a\n",
 	} {
-		if got, err := Decode([]byte(raw)); err == nil {
+		if got, err := decode([]byte(raw)); err == nil {
 			t.Errorf("%s: decodes to %.80v", name, got)
 		}
 	}
@@ -79,7 +79,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("a: &x {b: [1, 2.5, ~]}\nc: *x\n"))
 	f.Add([]byte(`{"a":{"b":[1,null]}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		v, err := Decode(raw)
+		v, err := decode(raw)
 		if (v == nil) == (err == nil) {
 			t.Errorf("decode(%q) = %v, %v", raw, v, err)
 		}
@@ -111,7 +111,7 @@ func TestBudget(t *testing.T) {
 		}
 	}
 	var items jsonItems
-	if err := json.Unmarshal([]byte("["+strings.Repeat("0,", MaxItems+3)+"0]"), &items); err != nil || len(items.list) != MaxItems || !items.more {
+	if err := json.Unmarshal([]byte("["+strings.Repeat("0,", maxItems+3)+"0]"), &items); err != nil || len(items.list) != maxItems || !items.more {
 		t.Errorf("%d items, %v", len(items.list), err)
 	}
 }

@@ -4,7 +4,7 @@
 // Such a file is foreign input. Nothing in this package panics, hangs or takes memory
 // without a bound on any bytes:
 //   - one object has at most MaxObject bytes and nests at most maxDepth deep;
-//   - one file has at most MaxItems documents, and a List as many items;
+//   - one file has at most maxItems documents, and a List as many items;
 //   - the objects of one answer together stay within a Budget.
 //
 // What breaks a bound, or cannot be decoded, is reported as damage to the Sink; what is
@@ -19,8 +19,8 @@ const (
 	// MaxObject bounds the text of one object. etcd refuses requests above 1.5 MiB
 	// (etcd --max-request-bytes); as YAML with indentation that is a few MiB.
 	MaxObject = 16 << 20
-	// MaxItems bounds the items of one List, and the documents of one file.
-	MaxItems = 1 << 20
+	// maxItems bounds the items of one List, and the documents of one file.
+	maxItems = 1 << 20
 	// maxKinds bounds the kinds of objects in one file; an API has some hundreds.
 	maxKinds = 1000
 	// maxNeed bounds what the objects of one answer take in memory, roughly. Fifty

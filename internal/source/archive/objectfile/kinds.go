@@ -21,8 +21,8 @@ func Kinds(raw []byte) (map[evidence.Resource]bool, error) {
 	kinds := map[evidence.Resource]bool{}
 	n := 0
 	for doc := range documents(raw) {
-		if n++; n > MaxItems || len(kinds) > maxKinds {
-			return nil, fmt.Errorf("more than %d documents, or than %d kinds of objects", MaxItems, maxKinds)
+		if n++; n > maxItems || len(kinds) > maxKinds {
+			return nil, fmt.Errorf("more than %d documents, or than %d kinds of objects", maxItems, maxKinds)
 		}
 		addKinds(doc, kinds)
 	}
@@ -65,7 +65,7 @@ func addKinds(doc []byte, kinds map[evidence.Resource]bool) {
 		return
 	}
 	if h.items == 0 && !h.noItems { // in flow style
-		content, err := Decode(doc)
+		content, err := decode(doc)
 		if raw, errJSON := json.Marshal(content); err == nil && errJSON == nil {
 			addKinds(raw, kinds)
 		}
@@ -120,7 +120,7 @@ func plural(kind string) string {
 // DecodeKind decodes one object of YAML or JSON and returns its resource; false where it is
 // no object of an API.
 func DecodeKind(raw []byte) (map[string]any, evidence.Resource, bool, error) {
-	content, err := Decode(raw)
+	content, err := decode(raw)
 	if err != nil {
 		return nil, evidence.Resource{}, false, err
 	}

@@ -32,8 +32,8 @@ func Read(raw []byte, budget *Budget, sink Sink) {
 	r := reader{budget, sink}
 	n := 0
 	for doc := range documents(raw) {
-		if n++; n > MaxItems {
-			sink.Damage(fmt.Errorf("more than %d documents", MaxItems))
+		if n++; n > maxItems {
+			sink.Damage(fmt.Errorf("more than %d documents", maxItems))
 			break
 		}
 		r.document(doc)
@@ -91,7 +91,7 @@ func (r reader) items(h header, items [][]byte) bool {
 		failed = failed || errs[i] != nil
 	}
 	if failed && !cut {
-		if _, err := Decode(h.doc); err == nil {
+		if _, err := decode(h.doc); err == nil {
 			return false
 		}
 	}
@@ -181,7 +181,7 @@ func (r reader) json(doc []byte) bool {
 		r.Empty(m.APIVersion, itemKind(m.Kind))
 	}
 	if m.Items.more {
-		r.Damage(fmt.Errorf("more than %d items", MaxItems))
+		r.Damage(fmt.Errorf("more than %d items", maxItems))
 	}
 	for i, item := range m.Items.list {
 		content, err := r.budget.decode(item, decodeJSON)
@@ -201,7 +201,7 @@ type typeMeta struct {
 	Items      jsonItems `json:"items"`
 }
 
-// jsonItems are the texts of a list's items, not more than MaxItems.
+// jsonItems are the texts of a list's items, not more than maxItems.
 type jsonItems struct {
 	list []json.RawMessage
 	more bool
@@ -217,7 +217,7 @@ func (l *jsonItems) UnmarshalJSON(raw []byte) error {
 		return errors.New("items is not a list")
 	}
 	for d.More() {
-		if len(l.list) >= MaxItems {
+		if len(l.list) >= maxItems {
 			l.more = true
 			return nil
 		}

@@ -112,7 +112,7 @@ func splitItems(body []byte) ([][]byte, bool) {
 			indent, start = left, at
 		case left == indent && dash(line, left):
 			flush(at)
-			if len(items) >= MaxItems {
+			if len(items) >= maxItems {
 				return items, true
 			}
 			start = at

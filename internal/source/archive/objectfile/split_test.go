@@ -36,11 +36,11 @@ func FuzzList(f *testing.F) {
 			if len(doc) > 1<<16 || yaml.UnmarshalStrict(doc, &whole) != nil && yaml.Unmarshal(doc, &whole) != nil {
 				continue // nothing to compare with
 			}
-			if slices.ContainsFunc(items, func(item []byte) bool { _, err := Decode(item); return err != nil }) {
+			if slices.ContainsFunc(items, func(item []byte) bool { _, err := decode(item); return err != nil }) {
 				continue // decoded as a whole, or reported as damage
 			}
 			for i, item := range items {
-				got, err := Decode(item)
+				got, err := decode(item)
 				if err != nil || i >= len(whole.Items) {
 					continue
 				}
@@ -53,7 +53,7 @@ func FuzzList(f *testing.F) {
 	})
 }
 
-// renumber brings the numbers of a loose decoder into the form of Decode.
+// renumber brings the numbers of a loose decoder into the form of decode.
 func renumber(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -63,8 +63,8 @@ func New(t testing.TB) *Machine {
 	m.Put("/var/lib/kubelet/config.json", `{"auths":{"quay.example.com":{"auth":"`+PlantedPull+`"}}}`)
 	m.Certificate("system:node:m1", "system:nodes", Now.Add(-4*time.Hour), Now.Add(20*time.Hour))
 	m.Put("/etc/ignition-machine-config-encapsulated.json.bak", `{}`)
-	m.Put("/etc/mcs-machine-config-content.json", MachineConfig("rendered-master-1"))
-	m.Put("/etc/machine-config-daemon/currentconfig", MachineConfig("rendered-master-1"))
+	m.Put("/etc/mcs-machine-config-content.json", machineConfig("rendered-master-1"))
+	m.Put("/etc/machine-config-daemon/currentconfig", machineConfig("rendered-master-1"))
 	m.Put("/etc/machine-config-daemon/node-annotation.json.bak", `{}`)
 	m.Put("/etc/kubernetes/manifests/etcd-pod.yaml", "metadata: {name: etcd, namespace: openshift-etcd}\nspec: {containers: [{name: etcd}]}\n")
 	m.Put("/etc/kubernetes/manifests/coredns.yaml", "metadata: {name: coredns, namespace: openshift-kni-infra}\nspec: {containers: [{name: coredns}]}\n")
@@ -103,8 +103,8 @@ func (m *Machine) running() {
 // Image is what the machine booted.
 var Image = "quay.example.com/os@sha256:" + strings.Repeat("ab", 32)
 
-// MachineConfig is a rendered config in a file, with secrets in it.
-func MachineConfig(name string) string {
+// machineConfig is a rendered config in a file, with secrets in it.
+func machineConfig(name string) string {
 	return fmt.Sprintf(`{"kind":"MachineConfig","metadata":{"name":%q},"spec":{"osImageURL":%q,"config":{"storage":{"files":[{"path":"/x","contents":{"source":"data:,%s"}}]}}}}`, name, Image, PlantedConfig)
 }
 
