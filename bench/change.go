@@ -75,7 +75,8 @@ func (c *benchCase) root() string {
 func logLines(n int) string {
 	var b strings.Builder
 	for i := range n {
-		fmt.Fprintf(&b, "Mar 01 09:%02d:%02d bench0 kubenswrapper[2112]: I0301 09:%02d:%02d.%06d    2112 reconciler_common.go:245] \"operationExecutor.VerifyControllerAttachedVolume started for volume\" pod=\"bench/pod-%d\"\n",
+		fmt.Fprintf(&b, "Mar 01 09:%02d:%02d bench0 kubenswrapper[2112]: I0301 09:%02d:%02d.%06d    2112 reconciler_common.go:245] "+
+			"\"operationExecutor.VerifyControllerAttachedVolume started for volume\" pod=\"bench/pod-%d\"\n",
 			i/60%60, i%60, i/60%60, i%60, i, i)
 	}
 	return b.String()
@@ -85,7 +86,8 @@ func configMaps() string {
 	var b strings.Builder
 	b.WriteString("apiVersion: v1\nkind: ConfigMapList\nitems:\n")
 	for i := range noiseLines {
-		fmt.Fprintf(&b, "- {apiVersion: v1, kind: ConfigMap, metadata: {name: noise-%d, namespace: bench-noise, uid: 00000000-0000-4000-8000-%012d, creationTimestamp: \"2026-02-01T00:00:00Z\"}, data: {a: b}}\n", i, i)
+		fmt.Fprintf(&b, "- {apiVersion: v1, kind: ConfigMap, metadata: {name: noise-%d, namespace: bench-noise, uid: 00000000-0000-4000-8000-%012d, "+
+			"creationTimestamp: \"2026-02-01T00:00:00Z\"}, data: {a: b}}\n", i, i)
 	}
 	return b.String()
 }

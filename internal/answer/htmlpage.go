@@ -101,7 +101,8 @@ func (m *markup) todo(p htmlPage) {
 			m.some(": <code>{}</code>", t.How)
 			m.put("</li>\n")
 		}
-		m.put("</ol>\n<p class=\"printed\">A print has the first cause in full, the first 12 hosts that are not done and the first 6 lines of what was not checked. The page has all of it.</p></section>\n")
+		m.put("</ol>\n<p class=\"printed\">A print has the first cause in full, the first 12 hosts that are not done and the first 6 lines of what " +
+			"was not checked. The page has all of it.</p></section>\n")
 	}
 	if len(p.Supplies) == 0 {
 		return

@@ -146,7 +146,8 @@ func (t *text) unknownErrors(r *message.Report) {
 	}
 	if r.PastErrors > 0 {
 		t.blank()
-		t.para(0, span{}, dim, count(r.PastErrors, "line reports an error", "lines report errors")+" that Rollcall does not know. Past: resolved later in this text, or not seen in its last 500 lines.")
+		t.para(0, span{}, dim, count(r.PastErrors, "line reports an error", "lines report errors")+" that Rollcall does not know. Past: resolved "+
+			"later in this text, or not seen in its last 500 lines.")
 	}
 }
 

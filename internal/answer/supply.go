@@ -45,7 +45,8 @@ var supplyWords = map[evidence.SupplyKind]string{
 	evidence.SupplyRendezvous:       "--rendezvous {host|IP}",
 	evidence.SupplyInstallDir:       "--install-dir {path|DIR}",
 	evidence.SupplyBMC:              "rollcall preflight --bmc",
-	evidence.SupplyBMCRights:        "look at the role of the account at the BMC of {host|the host}: it needs ConfigureComponents, which Operator and Administrator have",
+	evidence.SupplyBMCRights: "look at the role of the account at the BMC of {host|the host}: it needs ConfigureComponents, which Operator and " +
+		"Administrator have",
 	evidence.SupplyBMCLogin:         "--bmc-credentials FILE    # with the user and the password of the BMC of {host|each host}",
 	evidence.SupplyRedfish:          "rollcall preflight --bmc-list FILE    # with the Redfish address of {host|the host}, if its BMC has Redfish",
 	evidence.SupplyPlan:             "rollcall preflight -f {path|install-config.yaml}",

@@ -59,7 +59,8 @@ Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
 	a.AddOutputFlags(cmd, "text", "json", "yaml")
 	a.AddConnectFlags(cmd, &a.source)
 	cmd.Flags().BoolVar(&fix, "fix", false, "check instead the permissions that the repairs require, for each remedy")
-	cmd.Flags().StringVar(&a.source.Hosted, "hosted", "", "check the permissions that --hosted `NS/NAME` of a diagnosis requires: in the management cluster (that of the kubeconfig) and in the hosted one (with the kubeconfig in HostedCluster.status)")
+	cmd.Flags().StringVar(&a.source.Hosted, "hosted", "", "check the permissions that --hosted `NS/NAME` of a diagnosis requires: in the management "+
+		"cluster (that of the kubeconfig) and in the hosted one (with the kubeconfig in HostedCluster.status)")
 	cmd.Flags().StringVar(&a.source.HostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of that Secret")
 	cmd.Flags().StringVar(&a.source.ProbeFrom, "probe-from", "", "also check the permissions that --probe-from `node/NAME` of a diagnosis requires")
 	cmd.MarkFlagsMutuallyExclusive("fix", "hosted")
@@ -112,7 +113,8 @@ func (a *app) canI(ctx context.Context, format string, s *live.Source) error {
 		return err
 	}
 	if format == "text" && len(rights) > 0 && !slices.ContainsFunc(rights, func(r right) bool { return r.Error == "" }) {
-		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("none of the %d reads could be asked about: %s; `%s diagnose` shows why", len(rights), rights[0].Error, a.Name)}
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("none of the %d reads could be asked about: %s; `%s "+
+			"diagnose` shows why", len(rights), rights[0].Error, a.Name)}
 	}
 	missing := 0
 	for _, r := range rights {
@@ -124,7 +126,8 @@ func (a *app) canI(ctx context.Context, format string, s *live.Source) error {
 		return err
 	}
 	if missing > 0 {
-		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("%d of %d reads are not allowed or could not be asked about; the other checks work. An administrator can give you a role with them", missing, len(rights))}
+		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("%d of %d reads are not allowed or could not be asked about; the other "+
+			"checks work. An administrator can give you a role with them", missing, len(rights))}
 	}
 	return nil
 }
@@ -168,7 +171,8 @@ func ask(ctx context.Context, s *live.Source, list []live.Access) []live.Right {
 func rightsOf(cluster string, answers []live.Right) []right {
 	var list []right
 	for _, r := range answers {
-		line := right{Cluster: cluster, Verb: r.Access.Verb, Resource: r.Access.Resource.String(), Name: r.Access.Name, Namespace: r.Access.Namespace, Allowed: r.Allowed}
+		line := right{Cluster: cluster, Verb: r.Access.Verb, Resource: r.Access.Resource.String(), Name: r.Access.Name, Namespace: r.Access.Namespace,
+			Allowed: r.Allowed}
 		if r.Access.Subresource != "" {
 			line.Resource += "/" + r.Access.Subresource
 		}

@@ -42,7 +42,8 @@ func (a *app) canFix(ctx context.Context, format string, s *live.Source) error {
 	}
 	err := a.printFixRights(format, rows, all)
 	if err == nil && missing > 0 {
-		err = &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("%d of %d repairs lack a permission or could not be asked about", missing, len(rows))}
+		err = &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("%d of %d repairs lack a permission or could not be "+
+			"asked about", missing, len(rows))}
 	}
 	return err
 }

@@ -68,7 +68,8 @@ func (a *app) run(ctx context.Context, args []string) cmdutil.ExitCode {
 
 func newApp(program string, io cmdutil.IO) *app {
 	a := &app{App: cmdutil.New(displayName(program), io), source: cmdutil.Options(), demos: demo.Embedded}
-	a.Remedies, a.PlanCommand, a.Repairs = repair.RemedyIDs, repaircommand.PlanCommand, func(cluster string) []answer.Deed { return repaircommand.Repairs(io.Getenv, cluster) }
+	a.Remedies, a.PlanCommand, a.Repairs = repair.RemedyIDs, repaircommand.PlanCommand,
+		func(cluster string) []answer.Deed { return repaircommand.Repairs(io.Getenv, cluster) }
 	a.Checks = preflight.IDs
 	return a
 }

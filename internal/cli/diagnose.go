@@ -60,7 +60,8 @@ work, 2 a fault at or above --fail-on, 3 undecided.`,
 	}
 	a.AddSourceFlags(cmd, &a.source)
 	cmdutil.Grouped(cmd, cmdutil.GroupRead, func(f *pflag.FlagSet) {
-		f.StringVar(&a.baseline, "baseline", "", "`FILE` of baseline save: the first of what has changed since is below what is wrong, all of it in the timeline (-o wide, html, json)")
+		f.StringVar(&a.baseline, "baseline", "", "`FILE` of baseline save: the first of what has changed since is below what is wrong, all of it in "+
+			"the timeline (-o wide, html, json)")
 	})
 	a.AddChoiceFlags(cmd, &a.source)
 	a.AddAcceptFlag(cmd, &a.source)

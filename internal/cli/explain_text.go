@@ -204,7 +204,8 @@ var unknownDoes = map[string]string{
 func (a *app) unknownFragment(format, words string) error {
 	const next = "give the whole loop, or each command in it"
 	if format != "text" {
-		return errors.Join(a.PrintData(format, unknownPage{Kind: "text", Result: message.Unknown, Text: words, Near: []string{}, Next: next}), &cmdutil.ExitError{Code: cmdutil.ExitUndecided})
+		return errors.Join(a.PrintData(format, unknownPage{Kind: "text", Result: message.Unknown, Text: words, Near: []string{}, Next: next}),
+			&cmdutil.ExitError{Code: cmdutil.ExitUndecided})
 	}
 	fmt.Fprintf(a.IO.Out, "UNKNOWN: this line of a script does nothing by itself. What counts are the commands behind it.\n\nNext: %s\n", next)
 	return &cmdutil.ExitError{Code: cmdutil.ExitUndecided}

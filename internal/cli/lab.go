@@ -144,7 +144,8 @@ func findLab(named string) (string, error) {
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			return "", errors.New("the lab is not here: it is part of the source tree and needs Go. Run this inside a clone of rollcall, or name its directory with --lab-dir DIR")
+			return "", errors.New("the lab is not here: it is part of the source tree and needs Go. Run this inside a clone of rollcall, or name its " +
+				"directory with --lab-dir DIR")
 		}
 		dir = up
 	}

@@ -71,7 +71,8 @@ func (a *app) lint(ctx context.Context, format string, named []string, sources s
 		return err
 	}
 	list := refs.Of(c)
-	l := linted{Problems: append(fault.Problems{}, append(problems, refProblems(c, refs.CheckForms(list))...).Sorted()...), Checked: countOf(c, rootsOf(dirs, named)...)}
+	l := linted{Problems: append(fault.Problems{}, append(problems, refProblems(c, refs.CheckForms(list))...).Sorted()...),
+		Checked: countOf(c, rootsOf(dirs, named)...)}
 	if len(named) > 0 && l.Checked.sum()+len(l.Problems) == 0 {
 		return fmt.Errorf("there is no *.yaml below %s", strings.Join(named, ", "))
 	}

@@ -79,7 +79,8 @@ several, those that have all of them. A terminal shows as much of a title as fit
 				}
 			}
 			if len(list) == 0 {
-				return fmt.Errorf("none of the %s has %q in its id, title or layer; `%s list %s` lists all, `%s explain \"TEXT\"` takes a log line", args[0], strings.Join(args[1:], " "), a.Name, args[0], a.Name)
+				return fmt.Errorf("none of the %s has %q in its id, title or layer; `%s list %s` lists all, `%s explain \"TEXT\"` takes a log line",
+					args[0], strings.Join(args[1:], " "), a.Name, args[0], a.Name)
 			}
 			return a.printGroups(cmdutil.FormatOf(cmd), list)
 		},

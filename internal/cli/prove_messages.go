@@ -32,7 +32,8 @@ func proveMessages(c *fault.Catalog, roots []int) ([]provenMessages, error) {
 				return nil, err
 			}
 		}
-		p := provenMessages{Program: m.Program, File: file, Samples: path.Join(path.Dir(file), "testdata", strings.TrimSuffix(path.Base(file), path.Ext(file))+".txt")}
+		p := provenMessages{Program: m.Program, File: file, Samples: path.Join(path.Dir(file), "testdata",
+			strings.TrimSuffix(path.Base(file), path.Ext(file))+".txt")}
 		text, err := samples(p.Samples)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

@@ -91,11 +91,14 @@ func (a *app) printExample(ctx context.Context, grid *fixture.Grid, f provenFaul
 	for _, missing := range f.Missing {
 		switch missing {
 		case "present":
-			fmt.Fprintf(a.IO.Out, "\n%s/%s.txtar: the healthy cluster with the fault\n  base: %s\n  subject: %s\n  -- patch:%s --\n  FIELD: VALUE\n", dir, f.ID, x.Base, x.Subject, x.Path)
+			fmt.Fprintf(a.IO.Out, "\n%s/%s.txtar: the healthy cluster with the fault\n  base: %s\n  subject: %s\n  -- patch:%s --\n  "+
+				"FIELD: VALUE\n", dir, f.ID, x.Base, x.Subject, x.Path)
 		case "absent":
-			fmt.Fprintf(a.IO.Out, "\n%s/%s.other.txtar: what looks the same and is not it\n  base: %s\n  subject: %s\n  outcome: absent\n  -- patch:%s --\n  FIELD: VALUE\n", dir, f.ID, x.Base, x.Subject, x.Path)
+			fmt.Fprintf(a.IO.Out, "\n%s/%s.other.txtar: what looks the same and is not it\n  base: %s\n  subject: %s\n  outcome: absent\n  -- "+
+				"patch:%s --\n  FIELD: VALUE\n", dir, f.ID, x.Base, x.Subject, x.Path)
 		case "unknown":
-			fmt.Fprintf(a.IO.Out, "\n%s/%s.not-read.txtar: what decides was not collected\n  base: %s\n  subject: %s\n  outcome: unknown\n  -- delete:%s --\n", dir, f.ID, x.Base, x.Subject, path.Dir(x.Path))
+			fmt.Fprintf(a.IO.Out, "\n%s/%s.not-read.txtar: what decides was not collected\n  base: %s\n  subject: %s\n  outcome: unknown\n  -- "+
+				"delete:%s --\n", dir, f.ID, x.Base, x.Subject, path.Dir(x.Path))
 		}
 	}
 	fmt.Fprintf(a.IO.Out, "\n`%s test --base %s` prints the files of that cluster. docs/writing-a-fault.md has all verbs.\n", a.Name, x.Base)

@@ -68,7 +68,8 @@ func (a *app) scan(ctx context.Context, format, name string) error {
 // of a known program was found: what the messages of the catalog say of it.
 func (a *app) scanned(ctx context.Context, format string, t *session.TextError) error {
 	if format != "text" && format != "json" && format != "yaml" {
-		return fmt.Errorf("--from %s: it has no object, table or journal of a cluster, and -o %s is for a diagnosis; `%s scan` looks for known messages in it", t.Path, format, a.Name)
+		return fmt.Errorf("--from %s: it has no object, table or journal of a cluster, and -o %s is for a diagnosis; `%s scan` looks for known "+
+			"messages in it", t.Path, format, a.Name)
 	}
 	r, c, err := a.readText(ctx, t.Path, bytes.NewReader(t.Text))
 	if err != nil {

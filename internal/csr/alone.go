@@ -73,7 +73,8 @@ func (j *judging) alone(same []csrs.Request) {
 		j.must("alone", rule+", or the keys came at the pace of a kubelet without an answer", true,
 			"the newest of %d keys, each 14 minutes or more after the one before", len(rivals)+1)
 	case j.e.Paced:
-		j.must("alone", rule+", or the keys came at the pace of a kubelet without an answer", false, "%s: %s", paced(j.r, rivals), describe(append(rivals, j.r)))
+		j.must("alone", rule+", or the keys came at the pace of a kubelet "+
+			"without an answer", false, "%s: %s", paced(j.r, rivals), describe(append(rivals, j.r)))
 		j.d.WayOut = wayOut(j.r, j.e)
 	default:
 		j.must("alone", rule, false, "%s", describe(append(rivals, j.r)))

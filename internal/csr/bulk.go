@@ -54,7 +54,8 @@ func expiredClient(p Snapshot, declared []Expectation, n Node) Expired {
 	x := Expired{Node: n}
 	r, asks := newestPending(p, n.Name, csrs.Client)
 	if !asks {
-		x.Decision = Decision{Node: n.Name, Kind: csrs.Client, Why: "no client request is pending: start its kubelet, and see that it has the bootstrap kubeconfig"}
+		x.Decision = Decision{Node: n.Name, Kind: csrs.Client, Why: "no client request is pending: start its kubelet, and see that it has the " +
+			"bootstrap kubeconfig"}
 		return x
 	}
 	e := expectNode(declared, n)

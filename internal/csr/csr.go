@@ -293,7 +293,8 @@ func (j *judging) host() {
 	j.must("boot", "it was made after the host could first ask", !since.IsZero() && !created.Before(since.Add(-clockSkew)),
 		"made %s; %s", stamp(created), how)
 	if j.r.Kind == csrs.Client && !j.e.NotAfter.IsZero() {
-		j.must("window", "it was made while the host was expected", !created.After(j.e.NotAfter), "made %s; expected until %s", stamp(created), stamp(j.e.NotAfter))
+		j.must("window", "it was made while the host was expected", !created.After(j.e.NotAfter), "made %s; expected until %s", stamp(created),
+			stamp(j.e.NotAfter))
 	}
 	j.must("age", "it is less than an hour old", j.p.Now.Sub(created) < maxAge && !created.After(j.p.Now.Add(clockSkew)),
 		"made %s", stamp(created)) // the clock stays out of the record: the same request gives the same one

@@ -73,7 +73,8 @@ func sourceOf(h inventory.Host) string {
 func objectOf(h inventory.Host) ObjectRef {
 	switch {
 	case h.BMH != nil:
-		return ObjectRef{APIVersion: "metal3.io/v1alpha1", Kind: "BareMetalHost", Namespace: h.BMH.API.Namespace, Name: h.BMH.API.Name, UID: string(h.BMH.API.UID)}
+		return ObjectRef{APIVersion: "metal3.io/v1alpha1", Kind: "BareMetalHost", Namespace: h.BMH.API.Namespace, Name: h.BMH.API.Name,
+			UID: string(h.BMH.API.UID)}
 	case h.Machine != nil:
 		return ObjectRef{APIVersion: "machine.openshift.io/v1beta1", Kind: "Machine", Namespace: h.Machine.API.Namespace, Name: h.Machine.API.Name,
 			UID: string(h.Machine.API.UID)}

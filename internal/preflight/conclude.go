@@ -107,7 +107,8 @@ func ofRoots(d *diagnosis.Diagnosis) (v diagnosis.Verdict, serious bool) {
 		}
 	}
 	if len(without) > 0 {
-		v = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseKnown, Reason: "the catalog has no remedy for " + strings.Join(without, ", ")}
+		v = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseKnown, Reason: "the catalog has no remedy for " +
+			strings.Join(without, ", ")}
 	}
 	return v, serious
 }

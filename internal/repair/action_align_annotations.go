@@ -87,7 +87,8 @@ func prepareAlign(ctx context.Context, e env, s Step) (*act, string, error) {
 	if err := e.heldByNode(s, node); err != nil {
 		return nil, "", err
 	}
-	current, desired := pointer("metadata", "annotations", openshift.CurrentConfigAnnotation), pointer("metadata", "annotations", openshift.DesiredConfigAnnotation)
+	current, desired := pointer("metadata", "annotations", openshift.CurrentConfigAnnotation),
+		pointer("metadata", "annotations", openshift.DesiredConfigAnnotation)
 	w, err := e.patch(nodeRef(s.Args.Host), "", node, map[string]any{current: s.Args.Config, desired: s.Args.Config},
 		"the two annotations as they were (kept pre-image)")
 	if err == nil && w.Before == w.After {

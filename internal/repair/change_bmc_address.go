@@ -57,7 +57,8 @@ func setAddress(o Object, in input) (map[string]any, error) {
 	case stringAt(o, "metadata", "deletionTimestamp") != "":
 		return nil, errors.New("the host is being deleted")
 	case have != "" && !addressable(o):
-		return nil, fmt.Errorf("its state is %s: the address can be changed only while it is registering, or detached (annotation %s; its system keeps running)",
+		return nil, fmt.Errorf("its state is %s: the address can be changed only while it is registering, or detached (annotation %s; its system "+
+			"keeps running)",
 			orNone(stringAt(o, "status", "provisioning", "state")), metal3.DetachedAnnotation)
 	}
 	return set, nil

@@ -55,7 +55,8 @@ func regenerateMCSCertificate() contentRemedy {
 // pointers that no operator writes (updatesecrets.go).
 func mcsPlaces() []Ref {
 	return []Ref{
-		secretRef(openshift.MachineConfigNamespace, openshift.MCSCertificate), secretRef(openshift.MachineConfigNamespace, openshift.MCSCA), configMapRef(openshift.MachineConfigNamespace, openshift.MCSCA),
+		secretRef(openshift.MachineConfigNamespace, openshift.MCSCertificate), secretRef(openshift.MachineConfigNamespace, openshift.MCSCA),
+		configMapRef(openshift.MachineConfigNamespace, openshift.MCSCA),
 		secretRef(openshift.MachineAPINamespace, "worker-user-data"), secretRef(openshift.MachineAPINamespace, "master-user-data"),
 	}
 }
@@ -129,7 +130,8 @@ func (d *draft) bundle(ctx context.Context) (string, error) {
 	for _, at := range []struct {
 		ref Ref
 		key string
-	}{{configMapRef(openshift.MachineConfigNamespace, openshift.MCSCA), "ca-bundle.crt"}, {configMapRef(openshift.SystemNamespace, openshift.RootCAMap), "ca.crt"}} {
+	}{{configMapRef(openshift.MachineConfigNamespace, openshift.MCSCA), "ca-bundle.crt"},
+		{configMapRef(openshift.SystemNamespace, openshift.RootCAMap), "ca.crt"}} {
 		cm, err := d.API.Get(ctx, at.ref)
 		switch {
 		case err == nil:

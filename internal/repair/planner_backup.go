@@ -42,7 +42,8 @@ func (d *draft) backupNote(ctx context.Context) string {
 		return fmt.Sprintf("the newest backup of etcd that the API knows is %s, completed %s ago (%s); check that its files still exist",
 			name, now.Sub(at).Round(time.Minute), at.UTC().Format(time.RFC3339))
 	case d.youngerThan(ctx, firstRotation):
-		return "no backup of etcd is known, and the cluster is less than a day old: a backup made now would hold certificates that expire with the first rotation"
+		return "no backup of etcd is known, and the cluster is less than a day old: a backup made now would hold certificates that expire with the " +
+			"first rotation"
 	}
 	known := "the API knows no completed backup of etcd; there may be files on a control-plane node or elsewhere"
 	if err != nil && !apierrors.IsNotFound(err) {

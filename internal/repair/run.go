@@ -269,7 +269,8 @@ func (r *run) resume(ctx context.Context) error {
 		}
 	}
 	if err := r.plan.eachStep(r.plan.checkRequired); err != nil {
-		return refuse("the plan does not have what protects the cluster: %v", err).instead("undo it with `rollcall fix undo %s`, then make a new plan", r.plan.ID)
+		return refuse("the plan does not have what protects the cluster: %v", err).instead("undo it with `rollcall fix undo %s`, then "+
+			"make a new plan", r.plan.ID)
 	}
 	if err := r.checkWhile(); err != nil {
 		return err

@@ -157,7 +157,8 @@ func (r *run) unchanged(ctx context.Context, s Step) error {
 			return refuse("of %s the plan shows other values than those that it was made from", rd.Object).instead("make a new plan")
 		}
 		if have != rd.Digest {
-			return refuse("%s is not as it was when the plan was made: %s; last written by %s", rd.Object, changed(rd, content), lastManager(content, rd.Fields)).
+			return refuse("%s is not as it was when the plan was made: %s; last "+
+				"written by %s", rd.Object, changed(rd, content), lastManager(content, rd.Fields)).
 				instead("make a new plan")
 		}
 	}

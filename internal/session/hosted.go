@@ -113,7 +113,8 @@ func findHosted(ctx context.Context, management *live.Source, ref *evidence.Host
 // Secret that is read for it is the one that HostedCluster.status.kubeconfig names, in
 // the HostedCluster's own namespace
 // (openshift/hypershift:api/hypershift/v1beta1/hostedcluster_types.go KubeConfig).
-func (ses *Session) HostedConfig(ctx context.Context, management *live.Source, object *evidence.Object, ref evidence.Hosted, answer *hosted.Answer) (*rest.Config, string) {
+func (ses *Session) HostedConfig(ctx context.Context, management *live.Source, object *evidence.Object, ref evidence.Hosted,
+	answer *hosted.Answer) (*rest.Config, string) {
 	if path := ses.HostedKubeconfig; path != "" {
 		answer.Credential = "--hosted-kubeconfig"
 		config, err := kubeconfig.Load(path)

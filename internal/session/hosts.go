@@ -113,7 +113,8 @@ func (r *Run) checkConsoles(ctx context.Context, now time.Time) error {
 			continue
 		}
 		return Usagef("--console %q: no host %q is known%s; known hosts are %s. Use the name of its Node, Machine or BareMetalHost; "+
-			"for a host that the cluster has no object of yet, add --expect %s", value, spec.Host, suggest.DidYouMean(spec.Host, known), suggest.Few(known), shellcommand.Quote(spec.Host))
+			"for a host that the cluster has no object of yet, add --expect %s", value, spec.Host, suggest.DidYouMean(spec.Host, known),
+			suggest.Few(known), shellcommand.Quote(spec.Host))
 	}
 	return nil
 }

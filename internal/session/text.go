@@ -70,7 +70,8 @@ func (ses *Session) openFrom(ctx context.Context, path string, how []archive.Opt
 // besideInstall opens what lies in an install directory and is not the installer's: where
 // openshift-install has not run there, whatever a directory can hold; else the logs at its
 // top. Its manifests are no objects of a cluster.
-func (ses *Session) besideInstall(ctx context.Context, r *Run, dir string, how []archive.Option) (list []evidence.Source, archives []*archive.Source, err error) {
+func (ses *Session) besideInstall(ctx context.Context, r *Run, dir string, how []archive.Option) (list []evidence.Source, archives []*archive.Source,
+	err error) {
 	paths := []string{dir}
 	if install.Ran(dir) {
 		if paths, err = install.Logs(dir); err != nil {
@@ -79,7 +80,8 @@ func (ses *Session) besideInstall(ctx context.Context, r *Run, dir string, how [
 	}
 	for _, path := range paths {
 		s, pasted, err := ses.openFrom(ctx, path, how)
-		if text, nothing := (*TextError)(nil), (*archive.ForeignFileError)(nil); errors.As(err, &text) || errors.As(err, &nothing) || errors.Is(err, archive.ErrNothing) {
+		if text, nothing := (*TextError)(nil), (*archive.ForeignFileError)(nil); errors.As(err, &text) || errors.As(err, &nothing) ||
+			errors.Is(err, archive.ErrNothing) {
 			continue
 		}
 		if err != nil {

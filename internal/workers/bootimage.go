@@ -39,7 +39,8 @@ func BootImage(raw []byte, architecture string) (provider.Image, string, error) 
 	}
 	a, ok := s.Architectures[architecture]
 	if s.Stream == "" || !ok {
-		return provider.Image{}, s.Stream, fmt.Errorf("the stream %.40q has no images of %s: want the output of `openshift-install coreos print-stream-json`", s.Stream, architecture)
+		return provider.Image{}, s.Stream, fmt.Errorf("the stream %.40q has no images of %s: want the output of `openshift-install coreos "+
+			"print-stream-json`", s.Stream, architecture)
 	}
 	metal := a.Artifacts["metal"]
 	iso := metal.Formats["iso"]["disk"]

@@ -230,7 +230,8 @@ func (d Drain) choose(pods []map[string]any) ([]pod, error) {
 		}
 		owner := controller(o)
 		switch phase := evidence.String(o, "status", "phase"); {
-		case phase == "Succeeded" || phase == "Failed", owner == "DaemonSet", evidence.String(o, "metadata", "annotations", openshift.MirrorPodAnnotation) != "":
+		case phase == "Succeeded" || phase == "Failed", owner == "DaemonSet",
+			evidence.String(o, "metadata", "annotations", openshift.MirrorPodAnnotation) != "":
 			continue
 		case owner == "" && !d.Unmanaged:
 			unmanaged = append(unmanaged, p.namespace+"/"+p.name)

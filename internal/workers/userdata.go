@@ -48,7 +48,8 @@ func CurrentConfig(ctx context.Context, m Management, p Plan) (string, error) {
 	}
 	config := evidence.String(pool, "metadata", "annotations", openshift.NodePoolConfigAnnotation)
 	if config == "" {
-		return "", fmt.Errorf("NodePool %s/%s gives no config to machines yet: it has no annotation %s", namespace, p.NodePool, openshift.NodePoolConfigAnnotation)
+		return "", fmt.Errorf("NodePool %s/%s gives no config to machines yet: it has no "+
+			"annotation %s", namespace, p.NodePool, openshift.NodePoolConfigAnnotation)
 	}
 	return config, nil
 }

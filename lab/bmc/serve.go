@@ -58,13 +58,15 @@ func (b *BMC) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		rec.Header().Set("WWW-Authenticate", `Basic realm="BMC"`)
 		fail(rec, http.StatusUnauthorized, "NoValidSession", "There is no valid session established with the implementation.")
 	case (trouble.Forbidden || trouble.forbids(path)) && (r.Method == http.MethodGet || r.Method == http.MethodHead):
-		fail(rec, http.StatusForbidden, "InsufficientPrivilege", "There are insufficient privileges for the account or credentials associated with the current session to perform the requested operation.")
+		fail(rec, http.StatusForbidden, "InsufficientPrivilege", "There are insufficient privileges for the account or credentials associated with "+
+			"the current session to perform the requested operation.")
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
 		b.read(rec, path)
 	case r.Method == http.MethodDelete && strings.HasPrefix(path, sessions+"/"):
 		b.logout(rec, path)
 	case trouble.ReadOnly:
-		fail(rec, http.StatusForbidden, "InsufficientPrivilege", "There are insufficient privileges for the account or credentials associated with the current session to perform the requested operation.")
+		fail(rec, http.StatusForbidden, "InsufficientPrivilege", "There are insufficient privileges for the account or credentials associated with "+
+			"the current session to perform the requested operation.")
 	case b.cfg.Tree != nil:
 		fail(rec, http.StatusMethodNotAllowed, "OperationNotAllowed", "The HTTP method is not allowed on this resource.")
 	default:
@@ -120,7 +122,8 @@ func (b *BMC) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !b.check(body.UserName, body.Password) {
-		fail(w, http.StatusUnauthorized, "ResourceAtUriUnauthorized", fmt.Sprintf("While accessing the resource at %s, the service received an authorization error unauthorized.", sessions))
+		fail(w, http.StatusUnauthorized, "ResourceAtUriUnauthorized", fmt.Sprintf("While accessing the resource at %s, the service received an "+
+			"authorization error unauthorized.", sessions))
 		return
 	}
 	var raw [16]byte

@@ -122,7 +122,8 @@ func (b *BMC) tree() map[string]fields {
 	collect("ComputerSystem", root+"/Systems", "Systems", s.system)
 	collect("Manager", root+"/Managers", "Managers", s.manager)
 	collect("Chassis", root+"/Chassis", "Chassis", "1")
-	add("SessionService.v1_1_7.SessionService", root+"/SessionService", "Session Service", fields{"ServiceEnabled": true, "SessionTimeout": 300, "Sessions": at(sessions)})
+	add("SessionService.v1_1_7.SessionService", root+"/SessionService", "Session Service",
+		fields{"ServiceEnabled": true, "SessionTimeout": 300, "Sessions": at(sessions)})
 	var open []string
 	for _, path := range b.sessions {
 		open = append(open, path[len(sessions)+1:])
@@ -205,7 +206,8 @@ func (b *BMC) addSystem(t map[string]fields, system, manager string, add adder, 
 	if s.trusted {
 		t[system]["TrustedModules"] = []fields{{"InterfaceType": "TPM2_0", "Status": fields{"State": "Enabled"}}}
 	}
-	add("SecureBoot.v1_1_0.SecureBoot", system+"/SecureBoot", "Secure Boot", fields{"SecureBootEnable": false, "SecureBootCurrentBoot": "Disabled", "SecureBootMode": "UserMode"})
+	add("SecureBoot.v1_1_0.SecureBoot", system+"/SecureBoot", "Secure Boot",
+		fields{"SecureBootEnable": false, "SecureBootCurrentBoot": "Disabled", "SecureBootMode": "UserMode"})
 	add("Bios.v1_1_0.Bios", system+"/Bios", "BIOS", fields{"Attributes": fields{"BootMode": "Uefi"}})
 	var nics []string
 	for i, mac := range b.cfg.MACs {
@@ -215,7 +217,8 @@ func (b *BMC) addSystem(t map[string]fields, system, manager string, add adder, 
 		if s.lowerMAC {
 			written = strings.ToLower(mac)
 		}
-		nic := fields{"MACAddress": written, "PermanentMACAddress": written, "InterfaceEnabled": true, "LinkStatus": "LinkUp", "SpeedMbps": 25_000, "Status": healthy}
+		nic := fields{"MACAddress": written, "PermanentMACAddress": written, "InterfaceEnabled": true, "LinkStatus": "LinkUp", "SpeedMbps": 25_000,
+			"Status": healthy}
 		if s.noLink {
 			nic["LinkStatus"], nic["SpeedMbps"] = nil, nil
 		}

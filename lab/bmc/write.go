@@ -55,7 +55,8 @@ var resetTypes = map[string]bool{
 func (b *BMC) reset(w http.ResponseWriter, kind string) {
 	on, ok := resetTypes[kind]
 	if !ok {
-		fail(w, http.StatusBadRequest, "ActionParameterValueNotInList", "The value for the parameter ResetType in the action ComputerSystem.Reset is not in the list of acceptable values.")
+		fail(w, http.StatusBadRequest, "ActionParameterValueNotInList", "The value for the parameter ResetType in the action ComputerSystem.Reset is "+
+			"not in the list of acceptable values.")
 		return
 	}
 	b.mu.Lock()
@@ -94,7 +95,8 @@ func (b *BMC) patchSystem(w http.ResponseWriter, body map[string]any) {
 		fail(w, http.StatusBadRequest, "PropertyNotWritable", "Only the property Boot is writable on this resource.")
 		return
 	}
-	next := override{enabled: text(boot, "BootSourceOverrideEnabled"), target: text(boot, "BootSourceOverrideTarget"), mode: text(boot, "BootSourceOverrideMode")}
+	next := override{enabled: text(boot, "BootSourceOverrideEnabled"), target: text(boot, "BootSourceOverrideTarget"),
+		mode: text(boot, "BootSourceOverrideMode")}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	next.uri = b.override.uri
@@ -137,7 +139,8 @@ func (b *BMC) patchClock(w http.ResponseWriter, body map[string]any) {
 	defer b.mu.Unlock()
 	switch {
 	case err != nil || len(body) != 1:
-		fail(w, http.StatusBadRequest, "PropertyValueFormatError", "The value provided for the property DateTime is of a different format than the property can accept.")
+		fail(w, http.StatusBadRequest, "PropertyValueFormatError", "The value provided for the property DateTime is of a different format than the "+
+			"property can accept.")
 	case b.cfg.Vendor == HPE:
 		fail(w, http.StatusBadRequest, "PropertyNotWritable", "The property DateTime is a read-only property and cannot be assigned a value.")
 	case b.cfg.NTP:
@@ -178,11 +181,13 @@ func (b *BMC) slotOf(path string) (slot, action string) {
 func (b *BMC) insert(w http.ResponseWriter, slot, image string) {
 	u, err := url.Parse(image)
 	if err != nil || u.Host == "" {
-		fail(w, http.StatusBadRequest, "ActionParameterValueFormatError", "The value for the parameter Image in the action VirtualMedia.InsertMedia is not a URL.")
+		fail(w, http.StatusBadRequest, "ActionParameterValueFormatError", "The value for the parameter Image in the action VirtualMedia.InsertMedia "+
+			"is not a URL.")
 		return
 	}
 	if b.cfg.Vendor == Supermicro && strings.ContainsAny(image, "?=") {
-		fail(w, http.StatusBadRequest, "ActionParameterValueFormatError", "The value for the parameter Image in the action VirtualMedia.InsertMedia is of a different format than the parameter can accept.")
+		fail(w, http.StatusBadRequest, "ActionParameterValueFormatError", "The value for the parameter Image in the action VirtualMedia.InsertMedia "+
+			"is of a different format than the parameter can accept.")
 		return
 	}
 	b.mu.Lock()

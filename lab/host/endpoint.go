@@ -102,9 +102,11 @@ func (k *kubelet) authenticated(next http.Handler) http.Handler {
 		}, metav1.CreateOptions{})
 		switch {
 		case err != nil:
-			http.Error(w, fmt.Sprintf("Authorization error (user=%s, verb=%s, resource=nodes, subresource=%s)", client.Subject.CommonName, verb, attr.Subresource), http.StatusInternalServerError)
+			http.Error(w, fmt.Sprintf("Authorization error (user=%s, verb=%s, resource=nodes, "+
+				"subresource=%s)", client.Subject.CommonName, verb, attr.Subresource), http.StatusInternalServerError)
 		case !review.Status.Allowed:
-			http.Error(w, fmt.Sprintf("Forbidden (user=%s, verb=%s, resource=nodes, subresource=%s)", client.Subject.CommonName, verb, attr.Subresource), http.StatusForbidden)
+			http.Error(w, fmt.Sprintf("Forbidden (user=%s, verb=%s, resource=nodes, "+
+				"subresource=%s)", client.Subject.CommonName, verb, attr.Subresource), http.StatusForbidden)
 		default:
 			next.ServeHTTP(w, r)
 		}

@@ -78,7 +78,8 @@ func (s daemonShell) cat(name string, out, errs io.Writer) error {
 }
 
 // ExecInContainer implements streaming.Executor.
-func (s daemonShell) ExecInContainer(ctx context.Context, _ string, _ types.UID, _ string, argv []string, in io.Reader, out, errs io.WriteCloser, tty bool, _ <-chan remotecommand.TerminalSize, _ time.Duration) error {
+func (s daemonShell) ExecInContainer(ctx context.Context, _ string, _ types.UID, _ string, argv []string, in io.Reader, out, errs io.WriteCloser,
+	tty bool, _ <-chan remotecommand.TerminalSize, _ time.Duration) error {
 	if !tty && len(argv) == 2 && argv[0] == "cat" && strings.HasPrefix(argv[1], rootfs[1]+"/") {
 		return s.cat(argv[1], out, errs)
 	}

@@ -25,7 +25,8 @@ const (
 type etcdctlShell struct{ disk *disk }
 
 // ExecInContainer implements streaming.Executor.
-func (s etcdctlShell) ExecInContainer(ctx context.Context, _ string, _ types.UID, _ string, argv []string, in io.Reader, out, errs io.WriteCloser, tty bool, _ <-chan remotecommand.TerminalSize, _ time.Duration) error {
+func (s etcdctlShell) ExecInContainer(ctx context.Context, _ string, _ types.UID, _ string, argv []string, in io.Reader, out, errs io.WriteCloser,
+	tty bool, _ <-chan remotecommand.TerminalSize, _ time.Duration) error {
 	file, err := s.disk.read(EtcdctlFile)
 	if err != nil {
 		return errors.New("the lab runs etcdctl only where etcd has several members")

@@ -213,7 +213,8 @@ func (d *daemon) bootstrapMismatch(ctx context.Context, name string) error {
 		return unclear
 	}
 	d.writeBootstrapDiff(onDisk, inCluster)
-	return fmt.Errorf("bootstrap generated MC %s and in-cluster generated MC %s for this node do not match. Please check machine-config-daemon logs or the on disk diff file located at %s",
+	return fmt.Errorf("bootstrap generated MC %s and in-cluster generated MC %s for this node do not match. Please check machine-config-daemon logs "+
+		"or the on disk diff file located at %s",
 		name, inCluster.Name, bootstrapDiffPath)
 }
 

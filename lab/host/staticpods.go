@@ -37,7 +37,8 @@ var controlPlanePods = []controlPlanePod{
 		[]string{"etcdctl", "etcd", "etcd-metrics", "etcd-readyz", "etcd-rev"}},
 	{"kube-apiserver-pod.yaml", "kube-apiserver", "openshift-kube-apiserver",
 		map[string]string{"app": "openshift-kube-apiserver", "apiserver": "true"},
-		[]string{"kube-apiserver", "kube-apiserver-cert-syncer", "kube-apiserver-cert-regeneration-controller", "kube-apiserver-insecure-readyz", "kube-apiserver-check-endpoints"}},
+		[]string{"kube-apiserver", "kube-apiserver-cert-syncer", "kube-apiserver-cert-regeneration-controller", "kube-apiserver-insecure-readyz",
+			"kube-apiserver-check-endpoints"}},
 	{"kube-controller-manager-pod.yaml", "kube-controller-manager", "openshift-kube-controller-manager",
 		map[string]string{"app": "kube-controller-manager", "kube-controller-manager": "true"},
 		[]string{"kube-controller-manager", "cluster-policy-controller", "kube-controller-manager-cert-syncer", "kube-controller-manager-recovery-controller"}},
@@ -146,7 +147,8 @@ func (k *kubelet) trySyncPods(ctx context.Context) error {
 
 func (k *kubelet) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	now := int64(0)
-	err := k.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &pod.UID}})
+	err := k.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now,
+		Preconditions: &metav1.Preconditions{UID: &pod.UID}})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("delete mirror pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
@@ -334,7 +336,8 @@ func (k *kubelet) crashedStatus(pod *corev1.Pod, c corev1.Container, last string
 	return corev1.ContainerStatus{
 		Name: c.Name, Image: c.Image, Started: &down, RestartCount: restarts + before, ContainerID: id,
 		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
-			Reason: "CrashLoopBackOff", Message: fmt.Sprintf("back-off 5m0s restarting failed container=%s pod=%s_%s(%s)", c.Name, pod.Name, pod.Namespace, pod.UID),
+			Reason: "CrashLoopBackOff", Message: fmt.Sprintf("back-off 5m0s restarting failed container=%s "+
+				"pod=%s_%s(%s)", c.Name, pod.Name, pod.Namespace, pod.UID),
 		}},
 		LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
 			ExitCode: 1, Reason: "Error", Message: last, ContainerID: id,

@@ -44,7 +44,8 @@ func (m Machine) call(ctx context.Context, ironicURL string) (done bool, err err
 	if err != nil || status != http.StatusOK {
 		return false, err
 	}
-	status, err = post(ctx, http.MethodPost, ironicURL+"/v1/continue_inspection?node_uuid="+found.Node.UUID, map[string]any{"inventory": m.inventory(), "plugin_data": map[string]any{}}, nil)
+	status, err = post(ctx, http.MethodPost, ironicURL+"/v1/continue_inspection?node_uuid="+found.Node.UUID,
+		map[string]any{"inventory": m.inventory(), "plugin_data": map[string]any{}}, nil)
 	if err != nil || status == http.StatusAccepted {
 		return err == nil, err
 	}
@@ -80,7 +81,8 @@ func post(ctx context.Context, method, target string, body, into any) (int, erro
 func (m Machine) inventory() map[string]any {
 	cards := []any{}
 	for n, mac := range m.MACs {
-		card := map[string]any{"name": fmt.Sprintf("eno%d", n+1), "mac_address": strings.ToLower(mac), "has_carrier": true, "speed_mbps": 25000, "vendor": "0x14e4", "product": "0x16d7"}
+		card := map[string]any{"name": fmt.Sprintf("eno%d", n+1), "mac_address": strings.ToLower(mac), "has_carrier": true, "speed_mbps": 25000,
+			"vendor": "0x14e4", "product": "0x16d7"}
 		if n == 0 {
 			card["ipv4_address"] = m.Address
 		}
@@ -88,10 +90,13 @@ func (m Machine) inventory() map[string]any {
 	}
 	return map[string]any{
 		"hostname": m.Hostname, "interfaces": cards, "bmc_address": "0.0.0.0",
-		"boot":          map[string]any{"current_boot_mode": "uefi", "pxe_interface": ""},
-		"cpu":           map[string]any{"architecture": "x86_64", "count": 16, "frequency": "2400.0000", "model_name": "x86-64 processor", "flags": []string{"avx", "sse"}},
-		"memory":        map[string]any{"physical_mb": 65536, "total": 67_000_000_000},
-		"disks":         []any{map[string]any{"name": "/dev/sda", "model": "SSD", "size": 480_103_981_056, "rotational": false, "serial": m.Serial + "-0", "hctl": "0:0:0:0"}},
-		"system_vendor": map[string]any{"manufacturer": m.Vendor, "product_name": m.Product, "serial_number": m.Serial, "firmware": map[string]any{"vendor": m.Vendor, "version": "1.0", "build_date": "01/01/2025"}},
+		"boot": map[string]any{"current_boot_mode": "uefi", "pxe_interface": ""},
+		"cpu": map[string]any{"architecture": "x86_64", "count": 16, "frequency": "2400.0000", "model_name": "x86-64 processor",
+			"flags": []string{"avx", "sse"}},
+		"memory": map[string]any{"physical_mb": 65536, "total": 67_000_000_000},
+		"disks": []any{map[string]any{"name": "/dev/sda", "model": "SSD", "size": 480_103_981_056, "rotational": false, "serial": m.Serial +
+			"-0", "hctl": "0:0:0:0"}},
+		"system_vendor": map[string]any{"manufacturer": m.Vendor, "product_name": m.Product, "serial_number": m.Serial,
+			"firmware": map[string]any{"vendor": m.Vendor, "version": "1.0", "build_date": "01/01/2025"}},
 	}
 }

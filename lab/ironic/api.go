@@ -42,7 +42,10 @@ func (i *Ironic) routes() http.Handler {
 	mux.HandleFunc("PUT /v1/nodes/{id}/maintenance", i.withNode(maintain(true)))
 	mux.HandleFunc("DELETE /v1/nodes/{id}/maintenance", i.withNode(maintain(false)))
 	mux.HandleFunc("GET /v1/nodes/{id}/inventory", i.withNode(inventory))
-	mux.HandleFunc("GET /v1/nodes/{id}/bios", i.withNode(func(w http.ResponseWriter, _ *http.Request, _ *node) { answer(w, 200, map[string]any{"bios": []any{}}) }))
+	mux.HandleFunc("GET /v1/nodes/{id}/bios", i.withNode(func(w http.ResponseWriter, _ *http.Request,
+		_ *node) {
+		answer(w, 200, map[string]any{"bios": []any{}})
+	}))
 	mux.HandleFunc("GET /v1/nodes/{id}/firmware", i.withNode(func(w http.ResponseWriter, _ *http.Request, _ *node) {
 		answer(w, 200, map[string]any{"firmware": []any{}})
 	}))
@@ -195,7 +198,8 @@ func validate(w http.ResponseWriter, _ *http.Request, n *node) {
 		out[strings.TrimSuffix(name, "_interface")] = map[string]any{"result": true}
 	}
 	if text(n.driverInfo, "redfish_address") == "" {
-		out["power"] = map[string]any{"result": false, "reason": fmt.Sprintf("Missing the following Redfish properties in node %s driver_info: ['redfish_address']", n.uuid)}
+		out["power"] = map[string]any{"result": false, "reason": fmt.Sprintf("Missing the following Redfish properties in node %s driver_info: "+
+			"['redfish_address']", n.uuid)}
 	}
 	answer(w, 200, out)
 }
@@ -231,7 +235,8 @@ func (i *Ironic) listPorts(w http.ResponseWriter, r *http.Request) {
 	defer i.mu.Unlock()
 	out := []port{}
 	for _, p := range i.ports {
-		if (address == "" || strings.EqualFold(p.Address, address)) && (of == "" || p.NodeUUID == of) && (r.FormValue("node_uuid") == "" || p.NodeUUID == r.FormValue("node_uuid")) {
+		if (address == "" || strings.EqualFold(p.Address, address)) && (of == "" || p.NodeUUID == of) &&
+			(r.FormValue("node_uuid") == "" || p.NodeUUID == r.FormValue("node_uuid")) {
 			out = append(out, p)
 		}
 	}

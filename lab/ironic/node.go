@@ -84,8 +84,9 @@ func (n *node) wire() map[string]any {
 		"maintenance": n.maintenance, "maintenance_reason": optional(n.maintenanceReason), "fault": optional(n.fault),
 		"instance_uuid": optional(n.instanceUUID), "automated_clean": n.automatedClean, "disable_power_off": n.disablePowerOff,
 		"driver_info": info, "properties": n.properties, "instance_info": n.instanceInfo, "network_data": n.networkData,
-		"extra": map[string]any{}, "driver_internal_info": map[string]any{}, "clean_step": map[string]any{}, "deploy_step": map[string]any{}, "service_step": map[string]any{},
-		"raid_config": map[string]any{}, "target_raid_config": map[string]any{}, "traits": []string{}, "conductor": "localhost",
+		"extra": map[string]any{}, "driver_internal_info": map[string]any{}, "clean_step": map[string]any{}, "deploy_step": map[string]any{},
+		"service_step": map[string]any{},
+		"raid_config":  map[string]any{}, "target_raid_config": map[string]any{}, "traits": []string{}, "conductor": "localhost",
 		"created_at": n.created.Format(time.RFC3339), "updated_at": n.updated.Format(time.RFC3339),
 	}
 	for key, value := range n.interfaces {

@@ -176,20 +176,23 @@ func (i *Ironic) synced(n *node, power string, err error) {
 			n.maintenance, n.maintenanceReason, n.fault, n.lastError = false, "", "", ""
 		}
 		if n.power != power {
-			i.logf("WARNING", "ironic.conductor.manager", "During sync_power_state, node %s state does not match expected state '%s'. Updating recorded state to '%s'.", n.uuid, n.power, power)
+			i.logf("WARNING", "ironic.conductor.manager", "During sync_power_state, node %s state does not match expected state '%s'. Updating "+
+				"recorded state to '%s'.", n.uuid, n.power, power)
 			n.power = power
 		}
 		return
 	}
 	n.badSyncs++
 	if n.badSyncs <= maxSyncRetries {
-		i.logf("WARNING", "ironic.conductor.manager", "During sync_power_state, could not get power state for node %s, attempt %d of %d. Error: %v.", n.uuid, n.badSyncs, maxSyncRetries, err)
+		i.logf("WARNING", "ironic.conductor.manager", "During sync_power_state, could not get power state for node %s, attempt %d of "+
+			"%d. Error: %v.", n.uuid, n.badSyncs, maxSyncRetries, err)
 		return
 	}
 	if n.fault != "" {
 		return
 	}
-	words := fmt.Sprintf("During sync_power_state, max retries exceeded for node %s, node state None does not match expected state '%s'. Updating DB state to 'None' Switching node to maintenance mode. Error: %v", n.uuid, n.power, err)
+	words := fmt.Sprintf("During sync_power_state, max retries exceeded for node %s, node state None does not match expected state '%s'. Updating DB "+
+		"state to 'None' Switching node to maintenance mode. Error: %v", n.uuid, n.power, err)
 	n.power, n.lastError, n.maintenance, n.maintenanceReason, n.fault = "", words, true, words, "power failure"
 	i.logf("ERROR", "ironic.conductor.manager", "%s", words)
 }

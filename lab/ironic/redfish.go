@@ -165,9 +165,11 @@ func pythonError(u *url.URL, err error) string {
 	var timeout net.Error
 	switch {
 	case errors.As(err, &unknown):
-		return pool + ": Max retries exceeded with url: " + u.Path + " (Caused by SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate (_ssl.c:1129)')))"
+		return pool + ": Max retries exceeded with url: " + u.Path + " (Caused by SSLError(SSLCertVerificationError(1, '[SSL: " +
+			"CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate (_ssl.c:1129)')))"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return pool + ": Max retries exceeded with url: " + u.Path + " (Caused by NewConnectionError('<urllib3.connection.HTTPSConnection object>: Failed to establish a new connection: [Errno 111] Connection refused'))"
+		return pool + ": Max retries exceeded with url: " + u.Path + " (Caused by NewConnectionError('<urllib3.connection.HTTPSConnection object>: " +
+			"Failed to establish a new connection: [Errno 111] Connection refused'))"
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return pool + ": Read timed out. (read timeout=60)"
 	}

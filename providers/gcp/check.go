@@ -28,7 +28,8 @@ func (g *gcp) Check(ctx context.Context, o provider.Order, workers []provider.Wo
 	var list []provider.Check
 	for _, w := range workers {
 		if !nameForm.MatchString(w.Name) {
-			list = append(list, provider.Check{Outcome: provider.Failed, Text: fmt.Sprintf("worker %.80q: the name of an instance has at most 63 lower case letters, digits and dashes", w.Name)})
+			list = append(list, provider.Check{Outcome: provider.Failed, Text: fmt.Sprintf("worker %.80q: the name of an instance has at most 63 "+
+				"lower case letters, digits and dashes", w.Name)})
 		}
 	}
 	zones, up := g.checkZones(ctx, p)
@@ -37,7 +38,8 @@ func (g *gcp) Check(ctx context.Context, o provider.Order, workers []provider.Wo
 	more, subnetwork := g.checkSubnetwork(ctx, p)
 	list = append(list, more...)
 	list = append(list, g.checkRules(ctx, p, o, subnetwork)...)
-	return append(list, provider.Check{Outcome: provider.Unknown, Text: "whether this account may make instances: the API answers that for instances that exist only"}), nil
+	return append(list, provider.Check{Outcome: provider.Unknown, Text: "whether this account may make instances: the API answers that for instances " +
+		"that exist only"}), nil
 }
 
 // outcome is the check of something that has to be read: not there fails, refused is not
@@ -89,7 +91,8 @@ func (g *gcp) checkImage(ctx context.Context, p options) provider.Check {
 	case i.GetStatus() != "READY":
 		return provider.Check{Outcome: provider.Failed, Text: "boot image " + p.image + " is " + i.GetStatus()}
 	case i.GetDiskSizeGb() > p.diskGB:
-		return provider.Check{Outcome: provider.Failed, Text: fmt.Sprintf("boot image %s needs a disk of %d GB, --option disk-gb has %d", p.image, i.GetDiskSizeGb(), p.diskGB)}
+		return provider.Check{Outcome: provider.Failed, Text: fmt.Sprintf("boot image %s needs a disk of %d GB, --option "+
+			"disk-gb has %d", p.image, i.GetDiskSizeGb(), p.diskGB)}
 	case i.GetDeprecated().GetState() == "OBSOLETE" || i.GetDeprecated().GetState() == "DELETED":
 		return provider.Check{Outcome: provider.Failed, Text: "boot image " + p.image + " is marked as " + i.GetDeprecated().GetState()}
 	}
@@ -128,7 +131,8 @@ func (g *gcp) machineType(ctx context.Context, p options, zones []string) (t *co
 		return nil, []provider.Check{{Outcome: provider.Failed, Text: "machine type " + p.machineType + " does not exist in " + strings.Join(without, ", ")}}
 	}
 	// An insert into such a zone is refused, and is no reason to try the next one.
-	return t, []provider.Check{{Outcome: provider.Failed, Text: "machine type " + p.machineType + " does not exist in " + strings.Join(without, ", ") + ": leave these out of --option zones"}}
+	return t, []provider.Check{{Outcome: provider.Failed, Text: "machine type " + p.machineType + " does not exist in " + strings.Join(without, ", ") +
+		": leave these out of --option zones"}}
 }
 
 func (g *gcp) checkQuota(ctx context.Context, p options, zones []string, n int) []provider.Check {
@@ -160,7 +164,8 @@ func (g *gcp) checkQuota(ctx context.Context, p options, zones []string, n int) 
 		case q == nil:
 			list = append(list, provider.Check{Outcome: provider.Unknown, Text: "quota for " + w.metric + ": region " + p.region + " has no such entry"})
 		case q.GetUsage()+w.amount > q.GetLimit():
-			list = append(list, provider.Check{Outcome: provider.Failed, Text: fmt.Sprintf("quota %s of region %s: %g needed, %g of %g used", w.metric, p.region, w.amount, q.GetUsage(), q.GetLimit())})
+			list = append(list, provider.Check{Outcome: provider.Failed, Text: fmt.Sprintf("quota %s of region %s: %g needed, "+
+				"%g of %g used", w.metric, p.region, w.amount, q.GetUsage(), q.GetLimit())})
 		default:
 			enough = append(enough, fmt.Sprintf("%s %g of %g left", w.metric, q.GetLimit()-q.GetUsage(), q.GetLimit()))
 		}
@@ -179,7 +184,8 @@ func (g *gcp) checkSubnetwork(ctx context.Context, p options) ([]provider.Check,
 	}
 	list := []provider.Check{{Outcome: provider.Passed, Text: "subnetwork " + p.subnetwork + " is there, with " + s.GetIpCidrRange()}}
 	if !sameResource(s.GetNetwork(), p.network) {
-		list = append(list, provider.Check{Outcome: provider.Failed, Text: "subnetwork " + name + " is of another network than --option network=NAME: " + s.GetNetwork()})
+		list = append(list, provider.Check{Outcome: provider.Failed, Text: "subnetwork " + name + " is of another network than --option " +
+			"network=NAME: " + s.GetNetwork()})
 	}
 	const use = "compute.subnetworks.use"
 	may, err := g.api.subnetworks.TestIamPermissions(ctx, &computepb.TestIamPermissionsSubnetworkRequest{
@@ -202,7 +208,8 @@ func (g *gcp) checkWayOut(ctx context.Context, p options, network string) provid
 	for {
 		r, err := list.Next()
 		if errors.Is(err, iterator.Done) {
-			return provider.Check{Outcome: provider.Warning, Text: "network " + network + " has no Cloud NAT in " + p.region + ": workers have no external address, and reach registries by a mirror or a private path only"}
+			return provider.Check{Outcome: provider.Warning, Text: "network " + network + " has no Cloud NAT in " + p.region +
+				": workers have no external address, and reach registries by a mirror or a private path only"}
 		}
 		if err != nil {
 			return provider.Check{Outcome: provider.Unknown, Text: "Cloud NAT: " + err.Error()}

@@ -94,7 +94,8 @@ func (g *gcp) rule(ctx context.Context, p options, o provider.Order) (bool, erro
 	case err != nil:
 		return false, fmt.Errorf("read firewall rule %s: %w", ruleName(o), err)
 	case have.GetDescription() != ruleMark(o):
-		return false, fmt.Errorf("firewall rule %s is not one of rollcall's for this hosted cluster: it stays as it is; make the ports yourself and leave firewall=create out", ruleName(o))
+		return false, fmt.Errorf("firewall rule %s is not one of rollcall's for this hosted cluster: it stays as it is; make the ports yourself and "+
+			"leave firewall=create out", ruleName(o))
 	}
 	return true, nil
 }
@@ -142,7 +143,8 @@ func (g *gcp) checkRules(ctx context.Context, p options, o provider.Order, subne
 		if err != nil {
 			return []provider.Check{{Outcome: provider.Unknown, Text: "firewall rules: " + err.Error()}}
 		}
-		if sameResource(r.GetNetwork(), p.network) && r.GetDirection() != "EGRESS" && !r.GetDisabled() && applies(r.GetTargetTags(), r.GetTargetServiceAccounts(), p.tags) {
+		if sameResource(r.GetNetwork(), p.network) && r.GetDirection() != "EGRESS" && !r.GetDisabled() &&
+			applies(r.GetTargetTags(), r.GetTargetServiceAccounts(), p.tags) {
 			rules = append(rules, r)
 		}
 	}
@@ -154,16 +156,20 @@ func (g *gcp) checkRules(ctx context.Context, p options, o provider.Order, subne
 	}
 	switch {
 	case len(missing) == 0:
-		checks = append(checks, provider.Check{Outcome: provider.Passed, Text: "firewall rules of VPC network let the workers reach each other; hierarchical policies were not read"})
+		checks = append(checks, provider.Check{Outcome: provider.Passed, Text: "firewall rules of VPC network let the workers reach each other; " +
+			"hierarchical policies were not read"})
 	case p.firewall == "create":
-		checks = append(checks, provider.Check{Outcome: provider.Passed, Text: "firewall rule " + ruleName(o) + " will be made, for the tag " + tagOf(o) + " only"})
+		checks = append(checks, provider.Check{Outcome: provider.Passed, Text: "firewall rule " + ruleName(o) + " will be made, for the tag " +
+			tagOf(o) + " only"})
 	default:
-		checks = append(checks, provider.Check{Outcome: provider.Warning, Text: "no firewall rule was found that opens between the workers: " + strings.Join(missing, ", ") +
+		checks = append(checks, provider.Check{Outcome: provider.Warning, Text: "no firewall rule was found that opens between " +
+			"the workers: " + strings.Join(missing, ", ") +
 			"; with --option firewall=create one is made for the tag " + tagOf(o)})
 	}
 	for _, r := range rules {
 		if slices.Contains(r.GetSourceRanges(), "0.0.0.0/0") && len(r.GetAllowed()) > 0 {
-			checks = append(checks, provider.Check{Outcome: provider.Warning, Text: "firewall rule " + r.GetName() + " opens the workers to all addresses; it is not rollcall's, and stays"})
+			checks = append(checks, provider.Check{Outcome: provider.Warning, Text: "firewall rule " + r.GetName() +
+				" opens the workers to all addresses; it is not rollcall's, and stays"})
 		}
 	}
 	return checks

@@ -49,7 +49,8 @@ var (
 )
 
 // known are the options, and what they are for.
-var known = []string{"project", "zones", "subnetwork", "network", "machine-type", "image", "disk-gb", "disk-type", "tags", "firewall", "secure-boot", "endpoint"}
+var known = []string{"project", "zones", "subnetwork", "network", "machine-type", "image", "disk-gb", "disk-type", "tags", "firewall", "secure-boot",
+	"endpoint"}
 
 func parseOptions(o provider.Order) (options, error) {
 	raw := o.Options
@@ -69,7 +70,8 @@ func parseOptions(o provider.Order) (options, error) {
 		firewall: get("firewall", "check"), image: raw["image"], diskGB: defaultDiskGB, secureBoot: true, endpoint: raw["endpoint"],
 	}
 	if !endpointAllowed(p.endpoint) {
-		return p, fmt.Errorf("--option endpoint=%.100s: want https://HOST.googleapis.com, or http:// with a loopback address for an emulator, which gets no credential", p.endpoint)
+		return p, fmt.Errorf("--option endpoint=%.100s: want https://HOST.googleapis.com, or http:// with a loopback address for an emulator, which "+
+			"gets no credential", p.endpoint)
 	}
 	if !projectForm.MatchString(p.project) {
 		return p, fmt.Errorf("--option project=%.40s: want the id of a project", p.project)

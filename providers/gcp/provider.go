@@ -110,7 +110,8 @@ func instance(p options, o provider.Order, zone string, userData []byte) *comput
 		Disks: []*computepb.AttachedDisk{{
 			Boot: proto.Bool(true), AutoDelete: proto.Bool(true),
 			InitializeParams: &computepb.AttachedDiskInitializeParams{
-				SourceImage: proto.String(p.image), DiskSizeGb: proto.Int64(p.diskGB), DiskType: proto.String("zones/" + zone + "/diskTypes/" + p.diskType), Labels: labels(o),
+				SourceImage: proto.String(p.image), DiskSizeGb: proto.Int64(p.diskGB),
+				DiskType: proto.String("zones/" + zone + "/diskTypes/" + p.diskType), Labels: labels(o),
 			},
 		}},
 		// Without access configs it has no external address, without a service account no
@@ -275,7 +276,8 @@ func (g *gcp) Delete(ctx context.Context, o provider.Order) error {
 		// The uid keeps the request for this machine: a later one of the name is another.
 		id := requestID(o, "delete", fmt.Sprint(have.GetId()))
 		err := act(ctx, func() (*compute.Operation, error) {
-			return g.api.instances.Delete(ctx, &computepb.DeleteInstanceRequest{Project: p.project, Zone: zone, Instance: o.Worker.Name, RequestId: proto.String(id)})
+			return g.api.instances.Delete(ctx, &computepb.DeleteInstanceRequest{Project: p.project, Zone: zone, Instance: o.Worker.Name,
+				RequestId: proto.String(id)})
 		})
 		if err != nil && !notFound(err) {
 			return fmt.Errorf("delete instance %s: %w", o.Worker.Name, err)
@@ -297,7 +299,8 @@ func (g *gcp) Console(ctx context.Context, o provider.Order) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := g.api.instances.GetSerialPortOutput(ctx, &computepb.GetSerialPortOutputInstanceRequest{Project: p.project, Zone: zone, Instance: have.GetName(), Port: proto.Int32(1)})
+	out, err := g.api.instances.GetSerialPortOutput(ctx, &computepb.GetSerialPortOutputInstanceRequest{Project: p.project, Zone: zone,
+		Instance: have.GetName(), Port: proto.Int32(1)})
 	if err != nil {
 		return nil, fmt.Errorf("read the serial port of %s: %w", o.Worker.Name, err)
 	}

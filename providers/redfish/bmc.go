@@ -234,7 +234,8 @@ func (m *machine) offerHTTP(image string) error {
 	}
 	if m.system.Boot.HTTPBootURI != image {
 		before.URI = ""
-		return errors.Join(errors.New("its BMC accepted the URL of the HTTP boot and does not have it: leave \"boot\": \"http\" out for this server"), m.setOverride(before))
+		return errors.Join(errors.New("its BMC accepted the URL of the HTTP boot and does not have it: leave \"boot\": \"http\" out for "+
+			"this server"), m.setOverride(before))
 	}
 	return nil
 }

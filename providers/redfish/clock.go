@@ -224,7 +224,8 @@ func (p *clockPlan) describe() {
 // allowed refuses what would not last, or would be set by a wrong clock.
 func (c *clocks) allowed(r clockReading) error {
 	if r.ntp == "on" {
-		return fmt.Errorf("the BMC takes its time from time servers (NTP is on) and would not keep another: correct the servers there (%s)", strings.Join(r.servers, ", "))
+		return fmt.Errorf("the BMC takes its time from time servers (NTP is on) and would not keep another: correct the "+
+			"servers there (%s)", strings.Join(r.servers, ", "))
 	}
 	if is := c.thisClock(); is != "synchronized" && !c.trust {
 		return fmt.Errorf("the clock of this machine is %s: compare it with another one, then name --trust-this-clock", is)

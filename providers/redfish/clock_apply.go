@@ -99,7 +99,8 @@ func (c *clocks) apply(ctx context.Context, path string) (err error) {
 	switch {
 	case old != nil && near(r.offBy, 0, r.doubt): // killed after the write, or applied again
 	case (r.offBy - p.Before.offBy()).Abs() > drift+r.doubt:
-		return fmt.Errorf("the clock is %s now, and was %s when the plan was made: somebody has set it; nothing was written", words(r.offBy), words(p.Before.offBy()))
+		return fmt.Errorf("the clock is %s now, and was %s when the plan was made: somebody has set it; nothing "+
+			"was written", words(r.offBy), words(p.Before.offBy()))
 	default:
 		if old == nil {
 			if err := j.add(clockRecord{What: "begin", Plan: &p}); err != nil {
@@ -121,7 +122,8 @@ func (c *clocks) apply(ctx context.Context, path string) (err error) {
 			return fmt.Errorf("the clock is set; %w", err)
 		}
 	}
-	fmt.Fprintf(c.out, "done: the clock of the BMC of %s shows %s, which is %s\nundo it: rollcall-provider-redfish clock undo %s\n", p.Host, after.text, words(after.offBy), p.ID)
+	fmt.Fprintf(c.out, "done: the clock of the BMC of %s shows %s, which is %s\nundo it: rollcall-provider-redfish "+
+		"clock undo %s\n", p.Host, after.text, words(after.offBy), p.ID)
 	return nil
 }
 
@@ -188,7 +190,8 @@ func (c *clocks) undo(ctx context.Context, id string) (err error) {
 	switch {
 	case near(r.offBy, old, drift):
 	case !near(r.offBy, 0, r.doubt):
-		return fmt.Errorf("the clock is %s, which is neither what the plan set nor what was there before: somebody has set it; nothing was written", words(r.offBy))
+		return fmt.Errorf("the clock is %s, which is neither what the plan set nor what was there before: somebody has set it; nothing "+
+			"was written", words(r.offBy))
 	case r.ntp == "on":
 		return errors.New("NTP is on at the BMC: it would not keep the old difference; nothing was written")
 	default:

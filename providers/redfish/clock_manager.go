@@ -126,7 +126,8 @@ func (m *clockManager) set(now time.Time, off time.Duration, r clockReading) err
 		resp.Body.Close()
 	}
 	if err != nil {
-		return fmt.Errorf("the BMC does not take a time: %w; iLOs take theirs from time servers or the host alone: set time servers there", hidden(err, m.login))
+		return fmt.Errorf("the BMC does not take a time: %w; iLOs take theirs from time servers or the host alone: set time "+
+			"servers there", hidden(err, m.login))
 	}
 	return nil
 }

@@ -118,7 +118,8 @@ func (j *job) mine() error {
 		return provider.ErrNone
 	}
 	if j.record.Run != j.order.Run || j.record.Hosted != j.order.Hosted {
-		return fmt.Errorf("%s is of run %.40s of hosted cluster %.80s (%s): it stays as it is", j.order.Worker.Name, j.record.Run, j.record.Hosted, j.recordFile())
+		return fmt.Errorf("%s is of run %.40s of hosted cluster %.80s (%s): it "+
+			"stays as it is", j.order.Worker.Name, j.record.Run, j.record.Hosted, j.recordFile())
 	}
 	return nil
 }
@@ -214,7 +215,8 @@ func (j *job) start(before override) error {
 	if _, err := rand.Read(raw); err != nil {
 		return err
 	}
-	j.record = record{Run: j.order.Run, Hosted: j.order.Hosted, UUID: j.server.UUID, Image: j.order.Worker.Name + "-" + hex.EncodeToString(raw) + ".iso", Boot: before}
+	j.record = record{Run: j.order.Run, Hosted: j.order.Hosted, UUID: j.server.UUID, Image: j.order.Worker.Name + "-" + hex.EncodeToString(raw) +
+		".iso", Boot: before}
 	j.begun = true
 	return j.write()
 }
@@ -382,7 +384,8 @@ func (*servers) Check(ctx context.Context, o provider.Order, workers []provider.
 		list = append(list, failed("--option publish=%s is no directory", p.publish))
 	}
 	if p.url[:5] == "http:" {
-		list = append(list, provider.Check{Outcome: provider.Warning, Text: "images are sent over HTTP: who listens between the web server and the BMCs gets the user-data; use https where the BMCs can"})
+		list = append(list, provider.Check{Outcome: provider.Warning, Text: "images are sent over HTTP: who listens between the web server and the " +
+			"BMCs gets the user-data; use https where the BMCs can"})
 	}
 	for _, w := range workers {
 		o.Worker = w
@@ -441,5 +444,6 @@ func checkServer(ctx context.Context, o provider.Order) provider.Check {
 	if err != nil {
 		return failed(err)
 	}
-	return provider.Check{Outcome: provider.Passed, Text: fmt.Sprintf("%s: %s %s is off, %s; disk %s will be overwritten", o.Worker.Name, m.system.Manufacturer, strings.TrimSpace(m.system.Model), how, j.server.Disk)}
+	return provider.Check{Outcome: provider.Passed, Text: fmt.Sprintf("%s: %s %s is off, %s; disk %s will be "+
+		"overwritten", o.Worker.Name, m.system.Manufacturer, strings.TrimSpace(m.system.Model), how, j.server.Disk)}
 }

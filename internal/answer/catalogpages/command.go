@@ -20,15 +20,18 @@ var (
 	shellWords = []string{"sudo", "do", "done", "then", "else", "fi", "if", "while", "until", "in", "!", "{", "}", "watch", "time", "exec", "xargs", "nohup"}
 	loopWords  = []string{"for", "case", "esac", "true", "false", "read", "set", "export", "exit"}
 	// withVerb are programs whose first words say what they do.
-	withVerb = []string{"oc", "kubectl", "rollcall", "systemctl", "crictl", "podman", "etcdctl", "openshift-install", "rpm-ostree", "hypershift", "nmcli", "ip", "skopeo", "virtctl", "nmstatectl", "coreos-installer"}
+	withVerb = []string{"oc", "kubectl", "rollcall", "systemctl", "crictl", "podman", "etcdctl", "openshift-install", "rpm-ostree", "hypershift",
+		"nmcli", "ip", "skopeo", "virtctl", "nmstatectl", "coreos-installer"}
 	// withKind are verbs of oc that are followed by a kind of object.
 	withKind = []string{"get", "describe", "delete", "edit", "patch", "annotate", "label", "scale", "logs", "create", "debug"}
 	// withSecond are words after which another verb follows.
-	withSecond = []string{"adm", "certificate", "policy", "release", "ocp-certificates", "rollout", "auth", "config", "image", "csr", "fix", "member", "endpoint", "alarm", "agent", "set", "wait-for", "create", "snapshot", "connection", "device"}
+	withSecond = []string{"adm", "certificate", "policy", "release", "ocp-certificates", "rollout", "auth", "config", "image", "csr", "fix", "member",
+		"endpoint", "alarm", "agent", "set", "wait-for", "create", "snapshot", "connection", "device"}
 	// withValue are flags whose value is a word of its own.
 	withValue = []string{"-n", "--namespace", "-c", "--kubeconfig", "--context", "--dir", "-l", "-f", "-o", "--log-level", "-p", "--as", "-u"}
 	// filters only shape what another command prints, or write a text.
-	filters   = []string{"grep", "egrep", "head", "tail", "sort", "uniq", "awk", "sed", "cut", "tr", "wc", "jq", "yq", "column", "base64", "tee", "echo", "printf", "cat", "sh", "env", "umask"}
+	filters = []string{"grep", "egrep", "head", "tail", "sort", "uniq", "awk", "sed", "cut", "tr", "wc", "jq", "yq", "column", "base64", "tee",
+		"echo", "printf", "cat", "sh", "env", "umask"}
 	plainWord = regexp.MustCompile(`^[a-z][a-z0-9.-]*$`)
 	assigned  = regexp.MustCompile(`^[A-Za-z_]\w*=`)
 	heredoc   = regexp.MustCompile(`<<-?\s*['"]?(\w+)['"]?`)

@@ -13,13 +13,15 @@ import (
 // fault is the page of one fault.
 func (b *book) fault(f *fault.Fault) string {
 	d := newDoc(title(f))
-	d.table([]string{"id", "layer", "subject", "severity"}, [][]string{{code(f.ID), link(f.Layer, "../by-layer.md#"+f.Layer), string(f.For), string(f.Severity)}})
+	d.table([]string{"id", "layer", "subject", "severity"}, [][]string{{code(f.ID), link(f.Layer, "../by-layer.md#"+f.Layer), string(f.For),
+		string(f.Severity)}})
 	var about []string
 	if len(f.Aliases) > 0 {
 		about = append(about, "Also known as: "+codes(f.Aliases))
 	}
 	if f.Blocks != "" {
-		about = append(about, "Stage that it blocks: "+link(code(string(f.Blocks)), "../join-path.md#"+string(f.Blocks))+", "+prose(answer.StageMeans(f.Blocks)))
+		about = append(about, "Stage that it blocks: "+link(code(string(f.Blocks)),
+			"../join-path.md#"+string(f.Blocks))+", "+prose(answer.StageMeans(f.Blocks)))
 	}
 	if words := controlPlanes[fault.ControlPlaneOf(f)]; words != "" {
 		about = append(about, words)
@@ -57,7 +59,8 @@ func (b *book) whatToDo(d *doc, f *fault.Fault) {
 		if i == 0 {
 			lead = "\n"
 		}
-		fmt.Fprintf(&d.b, "%s%d. %s: %s (%s; risk: %s)\n", lead, i+1, upper(remedyTitle(r)), b.remedyLink("../", r), prose(answer.ActorWords(r.By, r.Where)), r.Risk)
+		fmt.Fprintf(&d.b, "%s%d. %s: %s (%s; risk: %s)\n", lead, i+1, upper(remedyTitle(r)), b.remedyLink("../", r),
+			prose(answer.ActorWords(r.By, r.Where)), r.Risk)
 	}
 	var not []string
 	for _, r := range b.Refused {
@@ -191,7 +194,8 @@ func (b *book) neighbors(d *doc, f *fault.Fault) {
 func edgeItems(list []neighbor) []string {
 	var items []string
 	for _, n := range list {
-		item := link(code(n.fault.ID), n.fault.ID+".md") + ": " + title(n.fault) + " (" + string(n.edge.Strength) + "; effect at " + answer.RelationWords(n.edge.On)
+		item := link(code(n.fault.ID), n.fault.ID+".md") + ": " + title(n.fault) + " (" + string(n.edge.Strength) + "; effect at " +
+			answer.RelationWords(n.edge.On)
 		if n.edge.When != "" {
 			item += "; when " + code(n.edge.When)
 		}

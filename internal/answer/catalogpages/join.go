@@ -23,7 +23,8 @@ func looks() []look {
 	const bmh = "oc -n openshift-machine-api get baremetalhost HOST -o jsonpath="
 	const mcd = `machineconfiguration\.openshift\.io/`
 	return []look{
-		{fault.Planned, "oc -n openshift-machine-api get baremetalhosts,machines.machine.openshift.io", "a BareMetalHost or a Machine of the host is in the list"},
+		{fault.Planned, "oc -n openshift-machine-api get baremetalhosts,machines.machine.openshift.io", "a BareMetalHost or a Machine of the host is " +
+			"in the list"},
 		{fault.Powered, bmh + `'{.status.poweredOn}'`, "`true`"},
 		{fault.Inspected, bmh + `'{.status.operationHistory.inspect.end}'`, "a time"},
 		{fault.Imaged, bmh + `'{.status.provisioning.state}'`, "`provisioned` or `externally provisioned`"},
@@ -34,7 +35,8 @@ func looks() []look {
 		{fault.Registered, "oc get node HOST", "the Node exists"},
 		{fault.NetworkReady, "oc describe node HOST", "the message of the condition Ready does not name `NetworkPluginNotReady`"},
 		{fault.Ready, "oc get node HOST", "STATUS is `Ready`"},
-		{fault.ServingCert, "oc get csr", "the request of the host with the signer `kubernetes.io/kubelet-serving` is `Approved,Issued`, and none is `Pending`"},
+		{fault.ServingCert, "oc get csr", "the request of the host with the signer `kubernetes.io/kubelet-serving` is `Approved,Issued`, and none " +
+			"is `Pending`"},
 		{fault.EtcdMember, "oc -n openshift-etcd get pod etcd-HOST", "all its containers are ready"},
 		{fault.StaticPods, "oc -n openshift-kube-apiserver get pod kube-apiserver-HOST", "all its containers are ready"},
 		{fault.ConfigDone, `oc get node HOST -o jsonpath='{.metadata.annotations.` + mcd + `state}'`,

@@ -70,7 +70,8 @@ func Write(w io.Writer, pages []Page) error {
 			names = append(names, a.group)
 		}
 		groups[a.group] = append(groups[a.group], a)
-		fmt.Fprintf(&articles, "<article id=\"%s\" data-group=\"%s\" tabindex=\"-1\">\n%s</article>\n", html.EscapeString(a.id), html.EscapeString(a.group), a.body)
+		fmt.Fprintf(&articles, "<article id=\"%s\" data-group=\"%s\" tabindex=\"-1\">\n%s</article>\n", html.EscapeString(a.id),
+			html.EscapeString(a.group), a.body)
 	}
 	var lists strings.Builder
 	for _, name := range names {

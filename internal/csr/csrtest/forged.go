@@ -177,8 +177,10 @@ func forgedNames() []Forgery {
 		"blank after": "system:node:panda ", "blank before": "system:node: panda", "line break": "system:node:panda\ncsr-real",
 		"zero byte": "system:node:panda\x00", "capitals": "system:node:PANDA", "Cyrillic letter": "system:node:p\u0430nda",
 		"zero-width letter": "system:node:pan\u200bda", "trailing dot": "system:node:panda.", "path": "system:node:../master0",
-		"star": "system:node:*", "percent": "system:node:%70anda", "comma": "system:node:panda,CN=system:admin", "terminal control": "system:node:\x1b]0;x\apanda",
-		"a megabyte": "system:node:" + strings.Repeat("a", 1<<20), "controller manager": "system:kube-controller-manager", "right to left": "system:node:\u202eadnap",
+		"star": "system:node:*", "percent": "system:node:%70anda", "comma": "system:node:panda,CN=system:admin",
+		"terminal control": "system:node:\x1b]0;x\apanda",
+		"a megabyte":       "system:node:" + strings.Repeat("a", 1<<20), "controller manager": "system:kube-controller-manager",
+		"right to left": "system:node:\u202eadnap",
 	} {
 		list = append(list, of(panda, "common name: "+name, "", cn(common)))
 	}

@@ -38,7 +38,8 @@ func Nodes() []csr.Node {
 	return []csr.Node{
 		{Name: "koala", Ready: true, Renewed: Noon, Created: Noon.Add(-48 * time.Hour), Addresses: []string{"192.0.2.22"}},
 		{Name: "otter", Renewed: Noon, Created: Noon.Add(-5 * time.Minute),
-			Addresses: []string{"192.0.2.23", "198.51.100.66", "192.0.2.5", "172.30.0.1", "10.128.0.9", "127.0.0.1", "::1", "0.0.0.0", "169.254.169.254", "224.0.0.1"}},
+			Addresses: []string{"192.0.2.23", "198.51.100.66", "192.0.2.5", "172.30.0.1", "10.128.0.9", "127.0.0.1", "::1", "0.0.0.0",
+				"169.254.169.254", "224.0.0.1"}},
 		{Name: "mole", Renewed: Noon, Created: Noon.Add(-48 * time.Hour), Addresses: []string{"192.0.2.24"}},
 	}
 }

@@ -138,7 +138,8 @@ func latest(api *metal3.BareMetalHost, list []failure, since time.Time) (last fa
 
 func noEvent(why string) *evidence.Unavailable {
 	return &evidence.Unavailable{Need: evidence.Objects(evidence.Events, openshift.MachineAPINamespace), Why: evidence.NotCollected,
-		Detail: why, Supply: evidence.Supply{Kind: evidence.SupplyPodLog, Namespace: openshift.MachineAPINamespace, Name: "deployment/metal3-baremetal-operator"}}
+		Detail: why, Supply: evidence.Supply{Kind: evidence.SupplyPodLog, Namespace: openshift.MachineAPINamespace,
+			Name: "deployment/metal3-baremetal-operator"}}
 }
 
 // inProgress reports whether the host is working on what failed. A failed provisioning is followed

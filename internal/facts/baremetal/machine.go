@@ -98,7 +98,8 @@ func (f *machine) machine(h inventory.Host) {
 	f.ControlPlane.Set(h.Role == "master", item)
 	f.Deleting.Set(api.DeletionTimestamp != nil, item)
 	_, host, _ := strings.Cut(api.Annotations[openshift.HostOnMachineAnnotation], "/")
-	f.Host.Set(host, evidence.Item{Locator: loc.At("metadata.annotations"), Excerpt: fmt.Sprintf("%s: %s", openshift.HostOnMachineAnnotation, api.Annotations[openshift.HostOnMachineAnnotation])})
+	f.Host.Set(host, evidence.Item{Locator: loc.At("metadata.annotations"),
+		Excerpt: fmt.Sprintf("%s: %s", openshift.HostOnMachineAnnotation, api.Annotations[openshift.HostOnMachineAnnotation])})
 }
 
 // ofBareMetal reports whether the Machine is one that becomes a BareMetalHost.

@@ -93,7 +93,8 @@ var operatorsNamed = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)cluster operators? ([a-z0-9, -]+?) (?:is|are) (?:not available|degraded|updating versions)`),
 	regexp.MustCompile(`(?i)cluster operators? ([a-z0-9, -]+?) (?:does|do) not declare expected versions`),
 	regexp.MustCompile(`(?i)wait has exceeded 40 minutes for these operators: ([a-z0-9, -]+)`),
-	regexp.MustCompile(`(?i)waiting (?:up to 40 minutes )?on ([a-z0-9, -]+?)(?: over 30 minutes(?: and (machine-config) over 90 minutes)?| over 90 minutes|$|\n)`),
+	regexp.MustCompile(`(?i)waiting (?:up to 40 minutes )?on ([a-z0-9, -]+?)(?: over 30 minutes(?: and (machine-config) over 90 minutes)?|` +
+		` over 90 minutes|$|\n)`),
 	regexp.MustCompile(`(?i)some cluster operators are still updating: ([a-z0-9, -]+)`),
 }
 

@@ -28,12 +28,16 @@ var causes = []struct {
 	text  *regexp.Regexp
 }{
 	{webhook, regexp.MustCompile(`(?i)failed calling webhook|webhook .*(?:timed out|deadline exceeded)`)},
-	{storage, regexp.MustCompile(`(?i)etcdserver: |storage backend|:2379\b|\bwalpb?: |crc mismatch|wal error|freepages|database file|failed to open database|recover v3 backend|` +
+	{storage, regexp.MustCompile(`(?i)etcdserver: |storage backend|:2379\b|\bwalpb?: |crc mismatch|wal error|freepages|database file|` +
+		`failed to open database|recover v3 backend|` +
 		`no space left on device|read-only file system|input/output error|mvcc: |is out of range \[lastindex|permanently removed|bolt`)},
-	{certificates, regexp.MustCompile(`(?i)x509:|\btls: |private key does not match|unable to load client ca|find any PEM|certificate has expired|: Unauthorized|authentication handshake failed`)},
-	{configuration, regexp.MustCompile(`(?i)unknown flag|unknown shorthand flag|unrecognized feature gate|invalid argument|strict decoding error|failed to parse|unknown field|unknown admission plugin|` +
+	{certificates, regexp.MustCompile(`(?i)x509:|\btls: |private key does not match|unable to load client ca|find any PEM|certificate has expired|` +
+		`: Unauthorized|authentication handshake failed`)},
+	{configuration, regexp.MustCompile(`(?i)unknown flag|unknown shorthand flag|unrecognized feature gate|invalid argument|strict decoding error|` +
+		`failed to parse|unknown field|unknown admission plugin|` +
 		`no such file or directory|address already in use|couldn't find local name|cluster id mismatch|member count is unequal|invalid configuration`)},
-	{api, regexp.MustCompile(`(?i)(?:resource lock|update lock|:6443\b|/apis?/).*(?:connection refused|i/o timeout|no such host|deadline exceeded|no route to host|network is unreachable|` +
+	{api, regexp.MustCompile(`(?i)(?:resource lock|update lock|:6443\b|/apis?/).*(?:connection refused|i/o timeout|no such host|deadline exceeded|` +
+		`no route to host|network is unreachable|` +
 		`\bEOF\b|connection reset|server misbehaving|client\.timeout|handshake timeout|connection lost|timed out)`)},
 }
 

@@ -63,7 +63,8 @@ var errorClasses = []struct {
 	{"tls-untrusted", regexp.MustCompile(`(?i)certificate signed by unknown authority`)},
 	{"tls-early", regexp.MustCompile(`(?i)current time \S+ is before `)},
 	{"tls-late", regexp.MustCompile(`(?i)current time \S+ is after `)},
-	{"tls-name", regexp.MustCompile(`(?i)certificate is valid for .*, not |doesn't contain any IP SANs|not valid for any names|cannot validate certificate for`)},
+	{"tls-name", regexp.MustCompile(`(?i)certificate is valid for .*, not |doesn't contain any IP SANs|not valid for any names|` +
+		`cannot validate certificate for`)},
 	{"tls-timeout", regexp.MustCompile(`(?i)TLS handshake timeout`)},
 	{"plain-http", regexp.MustCompile(`(?i)server gave HTTP response to HTTPS client|first record does not look like a TLS handshake`)},
 	{"refused", regexp.MustCompile(`(?i)connection refused`)},

@@ -34,7 +34,8 @@ type workload struct {
 
 var workloadFact = facts.Define("mcs-workload", fault.Cluster, "whether the machine config servers run on every master, and their secrets",
 	[]evidence.Need{
-		evidence.Objects(evidence.DaemonSets, openshift.MachineConfigNamespace), evidence.Objects(evidence.Pods, openshift.MachineConfigNamespace), evidence.Objects(evidence.Nodes, ""),
+		evidence.Objects(evidence.DaemonSets, openshift.MachineConfigNamespace), evidence.Objects(evidence.Pods, openshift.MachineConfigNamespace),
+		evidence.Objects(evidence.Nodes, ""),
 		evidence.Objects(evidence.Events, openshift.MachineConfigNamespace), evidence.Objects(evidence.Secrets, openshift.MachineConfigNamespace),
 	}, readWorkload)
 

@@ -53,7 +53,8 @@ type secretUser struct {
 func fact() facts.Fact {
 	return facts.Define("pool-pointers", fault.Pool,
 		"the pointer configs in Secrets: their address and authority against the machine config server's certificate",
-		append(certs.ServingNeeds(), evidence.Objects(evidence.Secrets, openshift.MachineAPINamespace), evidence.Objects(evidence.MachineSets, openshift.MachineAPINamespace)),
+		append(certs.ServingNeeds(), evidence.Objects(evidence.Secrets, openshift.MachineAPINamespace),
+			evidence.Objects(evidence.MachineSets, openshift.MachineAPINamespace)),
 		read)
 }
 
@@ -204,7 +205,8 @@ func (f *pointers) compare(o evidence.Object, serving certs.Serving, servingErr 
 	}
 	c, err := parse(text)
 	if err != nil {
-		return &evidence.Unavailable{Need: evidence.Objects(evidence.Secrets, openshift.MachineAPINamespace), Why: evidence.Damaged, Detail: o.Name + ": " + err.Error()}
+		return &evidence.Unavailable{Need: evidence.Objects(evidence.Secrets, openshift.MachineAPINamespace), Why: evidence.Damaged, Detail: o.Name +
+			": " + err.Error()}
 	}
 	if servingErr != nil {
 		return servingErr

@@ -37,9 +37,11 @@ var complaints = []struct {
 	{configMissing, regexp.MustCompile(`(?i)missing MachineConfig \S+|machineconfigs?\.machineconfiguration\.openshift\.io \\*"[^"\\]+\\*" not found`)},
 	{osMismatch, regexp.MustCompile(`(?i)expected target osImageURL`)},
 	{kargsMissing, regexp.MustCompile(`(?i)missing expected kernel arguments`)},
-	{drift, regexp.MustCompile(`(?i)unexpected on-disk state|content mismatch for file|mode mismatch for file|could not stat file|expected enabled=|config drift`)},
+	{drift, regexp.MustCompile(`(?i)unexpected on-disk state|content mismatch for file|mode mismatch for file|could not stat file|expected enabled=|` +
+		`config drift`)},
 	{finalize, regexp.MustCompile(`(?i)ostree-finalize-staged`)},
-	{osUpdate, regexp.MustCompile(`(?i)failed to update OS to|failed to invoke skopeo proxy|error running rpm-ostree|failed to execute rpm-ostree|failed to run rpm-ostree`)},
+	{osUpdate, regexp.MustCompile(`(?i)failed to update OS to|failed to invoke skopeo proxy|error running rpm-ostree|failed to execute rpm-ostree|` +
+		`failed to run rpm-ostree`)},
 	{unreconcilable, regexp.MustCompile(`(?i)can't reconcile config|refusing to modify FIPS|not reconcilable`)},
 	{drain, regexp.MustCompile(`(?i)failed to drain node|attempting to drain node`)},
 	{reboot, regexp.MustCompile(`(?i)reboot command failed`)},

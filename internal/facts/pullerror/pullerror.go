@@ -65,7 +65,8 @@ var causes = []struct {
 	{DNS, regexp.MustCompile(`(?i)no such host|server misbehaving|\blookup \S+?(?: on \S+)?: |temporary failure in name resolution`)},
 	{TLS, regexp.MustCompile(`(?i)x509:|\btls: |server gave HTTP response to HTTPS client|certificate verify failed`)},
 	{RateLimited, regexp.MustCompile(`(?i)toomanyrequests|too many requests|\b429\b`)},
-	{Unauthorized, regexp.MustCompile(`(?i)unauthorized|authentication required|access to the resource is denied|\bdenied: |invalid username/password|no basic auth|\b40[13] \(?(?:unauthorized|forbidden)`)},
+	{Unauthorized, regexp.MustCompile(`(?i)unauthorized|authentication required|access to the resource is denied|\bdenied: |` +
+		`invalid username/password|no basic auth|\b40[13] \(?(?:unauthorized|forbidden)`)},
 	{NotFound, regexp.MustCompile(`(?i)manifest unknown|name unknown|repository not found|manifest for \S+ not found|\b404 \(?not found`)},
 	{ServerError, regexp.MustCompile(`(?i)unexpected HTTP status: 5\d\d|status code 5\d\d|\b50[0234] \(?(?:internal|bad|service|gateway)`)},
 	{Refused, regexp.MustCompile(`(?i)connection refused`)},

@@ -83,7 +83,8 @@ func noConsole(h inventory.Host) *evidence.Unavailable {
 	u := &evidence.Unavailable{Need: evidence.Texts(inventory.Consoles), Why: evidence.NotCollected,
 		Detail: "no console of " + h.Name + " was given", Supply: evidence.Supply{Kind: evidence.SupplyConsole, Host: h.Name}}
 	if inventory.ConsoleGiven(h) {
-		u.Detail = "the console of " + h.Name + " shows no line of ironic-python-agent: give all that it shows from the start of the ramdisk until its inspection ends"
+		u.Detail = "the console of " + h.Name + " shows no line of ironic-python-agent: give all that it shows from the start of the ramdisk until " +
+			"its inspection ends"
 	}
 	return u
 }

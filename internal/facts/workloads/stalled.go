@@ -146,7 +146,8 @@ const (
 // SchedulerFact is the fact scheduler-lease.
 func SchedulerFact() facts.Fact {
 	return facts.Define("scheduler-lease", fault.Cluster, "whether a kube-scheduler leads",
-		[]evidence.Need{evidence.Objects(evidence.Leases, openshift.SystemNamespace), evidence.Objects(evidence.Leases, openshift.SchedulerNamespace)}, readScheduler)
+		[]evidence.Need{evidence.Objects(evidence.Leases, openshift.SystemNamespace), evidence.Objects(evidence.Leases, openshift.SchedulerNamespace)},
+		readScheduler)
 }
 
 func readScheduler(ctx context.Context, w *facts.World, _ fault.Subject) (Scheduler, error) {

@@ -17,7 +17,8 @@ func (v *view) nothingFound() (diagnosis.StageState, bool) {
 		return unknown(inventory.NoBoot(h)), true
 	}
 	if h.Named.By == namedhost.Journal {
-		return unknown("a journal of " + h.Name + " was read, and none of its lines shows a step of joining: read the messages found in it, or give more: the journal from the boot on, or its console with --console " + h.Name + "=FILE"), true
+		return unknown("a journal of " + h.Name + " was read, and none of its lines shows a step of joining: read the messages found in it, or give " +
+			"more: the journal from the boot on, or its console with --console " + h.Name + "=FILE"), true
 	}
 	return unknown("nothing found about it: no object, no request and no text names it; look at its screen, and give what it shows with --console " +
 		h.Name + "=FILE"), true

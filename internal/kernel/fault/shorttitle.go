@@ -34,7 +34,8 @@ func optional(title, expr string) bool {
 }
 
 // twice is a kind in front of the words that stand for its name: "pool the pool".
-var twice = regexp.MustCompile(`(?:\bthe )?\b(pool|node|operator|NodePool|Machine|host|request|cluster) the (?:pool|host|operator|nodepool|machine|request|csr|cluster)\b`)
+var twice = regexp.MustCompile(`(?:\bthe )?\b(pool|node|operator|NodePool|Machine|host|request|cluster) the (?:pool|host|operator|nodepool|machine|` +
+	`request|csr|cluster)\b`)
 
 func subjectWord(k Kind) string {
 	if k == CSR {

@@ -33,14 +33,16 @@ var directiveForms = []struct {
 	find *expression
 }{
 	// A line of chrony's keyfile (chrony.keys(5)): number, type, key.
-	{startsWithDigit, lazily(`^\s*\d{1,10}\s+(?:(?:MD5|SHA1|SHA224|SHA256|SHA384|SHA512|AES128|AES256|SHA3-\d+|TIGER|WHIRLPOOL)\s+(?:(?:HEX|ASCII):)?|(?:HEX|ASCII):)(\S+)\s*$`)},
+	{startsWithDigit, lazily(`^\s*\d{1,10}\s+(?:(?:MD5|SHA1|SHA224|SHA256|SHA384|SHA512|AES128|AES256|SHA3-\d+|TIGER|WHIRLPOOL)\s+(?:(?:HEX|` +
+		`ASCII):)?|(?:HEX|ASCII):)(\S+)\s*$`)},
 	// An entry of netrc(5) on one line.
 	{func(line string) bool { return strings.Contains(line, "password") },
 		lazily(`(?:\bmachine\s+\S+|\bdefault)\s+(?:login|account)\s+\S+\s+(?:account\s+\S+\s+)?password\s+(?:"([^"]+)"|(\S+))`)},
 	// haproxy.cfg.
 	{func(line string) bool { return strings.Contains(line, "stats") }, lazily(`\bstats\s+auth\s+[^\s:]+:(\S+)`)},
 	// NTP, snmpd and the configurations of switches.
-	{startsLikeSpoken, lazily(`(?i)^\s*(?:enable\s+(?:secret|password)(?:\s+\d)?|snmp-server\s+community|authenticator\s+password|com2sec\s+\S+\s+\S+)\s+(\S+)`)},
+	{startsLikeSpoken, lazily(`(?i)^\s*(?:enable\s+(?:secret|password)(?:\s+\d)?|snmp-server\s+community|authenticator\s+password|` +
+		`com2sec\s+\S+\s+\S+)\s+(\S+)`)},
 	// HOST:PORT:DATABASE:USER:PASSWORD of PostgreSQL.
 	{func(line string) bool { return strings.Count(line, ":") >= 4 }, lazily(`^\s*[^\s:#]+:(?:\d{4,5}|\*):[^\s:]+:[^\s:]+:((?:[^\s:\\]|\\.)+)`)},
 }

@@ -16,7 +16,8 @@ const maxBehind = 96
 const wordEnds = " \t\r\n|'\"`(),;<>"
 
 var (
-	mention = lazily(`(?i)(?:pass(?:word|wd|phrase|code)|client[_-]?secret|(?:access|refresh|bearer|bootstrap|api)[ _-]?(?:token|key)|credential|(?:\b|_)(?:token|secret))s?\b`)
+	mention = lazily(`(?i)(?:pass(?:word|wd|phrase|code)|client[_-]?secret|(?:access|refresh|bearer|bootstrap|api)[ _-]?(?:token|key)|credential|` +
+		`(?:\b|_)(?:token|secret))s?\b`)
 	field   = lazily(`^[A-Za-z][A-Za-z0-9_.-]*[=:].`)
 	token64 = lazily(`^[A-Za-z0-9._~+/=-]{16,}$`)
 )

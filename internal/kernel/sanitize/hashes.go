@@ -13,7 +13,8 @@ var hashMarks = []string{"$1$", "$5$", "$6$", "$7$", "$y$", "$gy$", "$2a$", "$2b
 // hashForms are the spellings of hashes, each with the programs that make it.
 var hashForms = []form{
 	// crypt(5): shadow, htpasswd, Ignition's passwordHash; argon2 and passlib.
-	{"$", lazily(`(\$(?:1|5|6|7|y|gy|apr1|2[abxy]|sha1|md5,?[^$\s]*|argon2(?:id|i|d)|scrypt|bcrypt(?:-sha256)?|pbkdf2(?:-[a-z0-9]+)?)\$[./A-Za-z0-9$=,+_-]{16,})`)},
+	{"$", lazily(`(\$(?:1|5|6|7|y|gy|apr1|2[abxy]|sha1|md5,?[^$\s]*|argon2(?:id|i|d)|scrypt|bcrypt(?:-sha256)?|` +
+		`pbkdf2(?:-[a-z0-9]+)?)\$[./A-Za-z0-9$=,+_-]{16,})`)},
 	// Django, Werkzeug (of Quay and Ironic's tools).
 	{"", lazily(`((?:pbkdf2_sha(?:1|256|512)\$|pbkdf2:sha(?:1|256|512):|scrypt:)\d+[$:][^\s"'\\]{16,})`)},
 	{"grub.pbkdf2", lazily(`(grub\.pbkdf2\.sha512\.\d+\.[0-9A-Fa-f.]{16,})`)}, // grub2-mkpasswd-pbkdf2

@@ -122,9 +122,10 @@ type block struct {
 
 var (
 	// linePrefix is what CRI-O, the journal and klog write in front of each line.
-	linePrefix = lazily(`^(?:\d{4}-\d\d-\d\dT\S+ )?(?:std(?:out|err) [FP] )?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ [^\s:\[]+(?:\[\d+\])?: )?(?:[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [^\s\]]+:\d+\] )?`)
-	oneValue   = lazily(`^(?:\\*"((?:[^"\\]|\\.)+?)\\*"|'((?:[^']|'')+)'|([^\s"'{}\[\],]\S*[^\s"'{}\[\],:])),?$`)
-	onlyBlob   = lazily(`^[A-Za-z0-9+/_.-]{4,}={0,2}["']?$`)
+	linePrefix = lazily(`^(?:\d{4}-\d\d-\d\dT\S+ )?(?:std(?:out|err) [FP] )?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ ` +
+		`[^\s:\[]+(?:\[\d+\])?: )?(?:[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [^\s\]]+:\d+\] )?`)
+	oneValue = lazily(`^(?:\\*"((?:[^"\\]|\\.)+?)\\*"|'((?:[^']|'')+)'|([^\s"'{}\[\],]\S*[^\s"'{}\[\],:])),?$`)
+	onlyBlob = lazily(`^[A-Za-z0-9+/_.-]{4,}={0,2}["']?$`)
 )
 
 // prefixEnd returns where the text of a line begins, behind what the programs of linePrefix

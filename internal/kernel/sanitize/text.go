@@ -26,8 +26,9 @@ const (
 	dumped   = `(?:\((?:\*?string|\[\](?:uint8|byte)|(?:len|cap)=\d+|0x[0-9a-f]+)\)[ \t]*)*`
 	sep      = colours + quote + colours + `[ \t]*[:=]=?>?[ \t]*` + colours + dumped + `\[?`
 	quoted   = `[ubr]{0,2}(?:\\*["']|\\+u0022)(?P<quoted>[^\r\n])`
-	password = `(?:pass(?:word|wd|phrase|code)|client_?secret|(?:access|refresh|identity|registry)_?token|(?:bmc|ipmi)_?pass|(?:\b|_|\\[nrt])psk|wep[-_]key\d?|_authtok)s?`
-	token    = `token|secret|secret_?key|secret_?access_?key|access_?key|(?:private|account|pre_?shared)[_-]?key|api_?-?key|credentials?|(?:\b|\\[nrt])auth`
+	password = `(?:pass(?:word|wd|phrase|code)|client_?secret|(?:access|refresh|identity|registry)_?token|(?:bmc|ipmi)_?pass|(?:\b|_|\\[nrt])psk|` +
+		`wep[-_]key\d?|_authtok)s?`
+	token = `token|secret|secret_?key|secret_?access_?key|access_?key|(?:private|account|pre_?shared)[_-]?key|api_?-?key|credentials?|(?:\b|\\[nrt])auth`
 	// "PASS: node1" is a result
 	short = `(?:(?:_|-|db|root|user|admin)(?:pass|pwd)|(?:\b|\\[nrt])(?-i:[Pp]ass|[Pp]wd))` + sep + `|(?:\b|\\[nrt])(?:pass|pwd)=`
 )

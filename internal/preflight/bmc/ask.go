@@ -234,7 +234,8 @@ func (c *client) system(ctx context.Context, to address) (node, *problem) {
 		case 1:
 			path = list[0]
 		default:
-			return nil, &problem{failure: SeveralSystem, detail: fmt.Sprintf("it has %d systems, such as %s: the address has to name one", len(list), wire.Clip(list[0]))}
+			return nil, &problem{failure: SeveralSystem, detail: fmt.Sprintf("it has %d systems, such as %s: the address has "+
+				"to name one", len(list), wire.Clip(list[0]))}
 		}
 	}
 	n, p := c.node(ctx, path)

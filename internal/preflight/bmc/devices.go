@@ -295,7 +295,8 @@ func (c *client) simpleDisks(ctx context.Context, a *Answer, system node) *probl
 			if n.text("Status", "State") == "Absent" || len(a.Disks) == maxMembers {
 				continue
 			}
-			a.Disks = append(a.Disks, Disk{ID: n.text("Name"), Model: n.text("Model"), Vendor: n.text("Manufacturer"), Bytes: n.number("CapacityBytes"), Health: n.text("Status", "Health")})
+			a.Disks = append(a.Disks, Disk{ID: n.text("Name"), Model: n.text("Model"), Vendor: n.text("Manufacturer"), Bytes: n.number("CapacityBytes"),
+				Health: n.text("Status", "Health")})
 		}
 	}
 	return nil

@@ -30,7 +30,8 @@ func systemOf(n node) *System {
 	s := &System{
 		Path: wire.Clip(n.text("@odata.id")), Manufacturer: n.text("Manufacturer"), Model: n.text("Model"), Serial: strings.ToUpper(n.text("SerialNumber")),
 		UUID: strings.ToUpper(n.text("UUID")), Power: n.text("PowerState"), Health: n.text("Status", "HealthRollup"), BIOS: n.text("BiosVersion"),
-		CPUs: n.count("ProcessorSummary", "Count"), CPUModel: n.text("ProcessorSummary", "Model"), Threads: n.count("ProcessorSummary", "LogicalProcessorCount"),
+		CPUs: n.count("ProcessorSummary", "Count"), CPUModel: n.text("ProcessorSummary", "Model"),
+		Threads:      n.count("ProcessorSummary", "LogicalProcessorCount"),
 		OverrideMode: bootMode(n.text("Boot", "BootSourceOverrideMode")), OverrideEnabled: n.text("Boot", "BootSourceOverrideEnabled"),
 		OverrideTarget: n.text("Boot", "BootSourceOverrideTarget"), BootOrder: n.texts("Boot", "BootOrder"),
 	}

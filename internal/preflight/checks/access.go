@@ -141,7 +141,8 @@ func (f *accessArea) unmirrored(groups []node) {
 	for i, other := range []int{1, 0} {
 		with, has := mirrored(releaseRepositories[other])
 		if _, also := mirrored(releaseRepositories[i]); has && !also {
-			add(&f.Unmirrored, with, releaseRepositories[i], "the release has images in %s, too, and no mirror is named for it: hosts pull those from quay.io; add it as a source", releaseRepositories[i])
+			add(&f.Unmirrored, with, releaseRepositories[i], "the release has images in %s, too, and no mirror is named for it: hosts pull those from "+
+				"quay.io; add it as a source", releaseRepositories[i])
 		}
 	}
 }

@@ -159,7 +159,8 @@ func (f *addressArea) outside(p plans, list []host) {
 			return slices.ContainsFunc(machine, func(n network) bool { return n.prefix.Contains(a.addr) })
 		})
 		if !inside {
-			add(&f.Outside, addresses[0].node, h.title(), "%s has %s, which is in none of the machine networks (%s); add its network to machineNetwork, or write another address", h.title(), addresses[0].addr, prefixes(machine))
+			add(&f.Outside, addresses[0].node, h.title(), "%s has %s, which is in none of the machine networks (%s); add its network to "+
+				"machineNetwork, or write another address", h.title(), addresses[0].addr, prefixes(machine))
 		}
 	}
 }
@@ -180,13 +181,15 @@ func (f *addressArea) routes(h host) {
 		gateway, ok := r.get("next-hop-address").addr()
 		key := metricOf(r) + "/" + dest.String()
 		if other, again := metrics[key]; again && mainTable(r) && other != r.get("next-hop-interface").text() {
-			add(&f.Routes, r, h.title(), "%s has default routes over %s and %s with one metric: which of them gives the node its address is left to chance; keep one, or give them metrics", h.title(), other, r.get("next-hop-interface").text())
+			add(&f.Routes, r, h.title(), "%s has default routes over %s and %s with one metric: which of them gives the node its address is left to "+
+				"chance; keep one, or give them metrics", h.title(), other, r.get("next-hop-interface").text())
 		}
 		if mainTable(r) {
 			metrics[key] = r.get("next-hop-interface").text()
 		}
 		if ok && !gateway.IsLinkLocalUnicast() && !h.dynamic() && !slices.ContainsFunc(addresses, func(a address) bool { return a.prefix.IsSingleIP() || a.prefix.Contains(gateway) }) { // to the gateway of a /32 NetworkManager adds a route
-			add(&f.Gateway, r.get("next-hop-address"), h.title(), "no address of %s is in the network of its gateway %s; compare the address, its prefix-length and the gateway", h.title(), gateway)
+			add(&f.Gateway, r.get("next-hop-address"), h.title(), "no address of %s is in the network of its gateway %s; compare the address, its "+
+				"prefix-length and the gateway", h.title(), gateway)
 		}
 	}
 	if h.dynamic() {
@@ -215,7 +218,8 @@ func (f *addressArea) links(h host, release string) {
 		name := nameOf(n)
 		used[name] = true
 		if name != "" && !names[name] && !h.mapped(name) {
-			add(&f.Incomplete, n, h.title(), "%s of %s needs the interface %s, which networkConfig does not have; add it, or correct the name", of, h.title(), name)
+			add(&f.Incomplete, n, h.title(), "%s of %s needs the interface %s, which networkConfig does not have; add it, or "+
+				"correct the name", of, h.title(), name)
 		}
 	}
 	for _, i := range h.links() {
@@ -270,7 +274,8 @@ func (f *addressArea) portless(h host, bond node) {
 		is = is || i.get("controller").text() == name
 	}
 	if needed && !is {
-		add(&f.Incomplete, bond.get("link-aggregation"), h.title(), "the bond %s of %s has no ports, and so no link; write them in link-aggregation.port", name, h.title())
+		add(&f.Incomplete, bond.get("link-aggregation"), h.title(), "the bond %s of %s has no ports, and so no link; write them in "+
+			"link-aggregation.port", name, h.title())
 	}
 }
 
@@ -315,14 +320,17 @@ func kernelName(name, release string) bool {
 func (f *addressArea) mapping(h host, release string, names, used map[string]bool) {
 	for _, i := range h.links() {
 		name, kind := i.get("name"), strings.ToLower(i.get("type").text())
-		if name.text() == "" || !slices.Contains(physical, kind) || h.mapped(name.text()) || i.get("mac-address").text() != "" || i.get("state").text() == "absent" || i.get("ethernet", "sr-iov").there() || kernelName(name.text(), release) {
+		if name.text() == "" || !slices.Contains(physical, kind) || h.mapped(name.text()) || i.get("mac-address").text() != "" ||
+			i.get("state").text() == "absent" || i.get("ethernet", "sr-iov").there() || kernelName(name.text(), release) {
 			continue
 		}
-		add(&f.NotMapped, name, h.title()+" "+name.text(), "no MAC address is given for %s of %s: the ISO does not know which network card it is; add it to interfaces of this host", name.text(), h.title())
+		add(&f.NotMapped, name, h.title()+" "+name.text(), "no MAC address is given for %s of %s: the ISO does not know which network card it is; add "+
+			"it to interfaces of this host", name.text(), h.title())
 	}
 	for _, i := range h.iface.items() {
 		if n := i.get("name"); n.text() != "" && len(names) > 0 && !names[n.text()] && !used[n.text()] && !h.usesMAC(i.get("macAddress").text()) {
-			add(&f.NoInterface, n, h.title()+" "+n.text(), "%s has a MAC address and networkConfig of %s has no such interface; are the names the same?", n.text(), h.title())
+			add(&f.NoInterface, n, h.title()+" "+n.text(), "%s has a MAC address and networkConfig of %s has no such interface; are the "+
+				"names the same?", n.text(), h.title())
 		}
 	}
 }
@@ -337,10 +345,12 @@ func (f *addressArea) otherMACs(h host) {
 		n := link.get("mac-address")
 		mac, err := net.ParseMAC(i.get("macAddress").text())
 		other, bad := net.ParseMAC(n.text())
-		if err != nil || bad != nil || link.get("type").text() != "ethernet" || gone(link) || link.get("identifier").text() == "mac-address" || mac.String() == other.String() {
+		if err != nil || bad != nil || link.get("type").text() != "ethernet" || gone(link) || link.get("identifier").text() == "mac-address" ||
+			mac.String() == other.String() {
 			continue
 		}
-		add(&f.NoInterface, n, h.title()+" "+name, "networkConfig changes the MAC address of %s to %s, interfaces of %s has %s: the host may not be recognized; write that of the card in both", name, other, h.title(), mac)
+		add(&f.NoInterface, n, h.title()+" "+name, "networkConfig changes the MAC address of %s to %s, interfaces of %s has %s: the host may not be "+
+			"recognized; write that of the card in both", name, other, h.title(), mac)
 	}
 }
 

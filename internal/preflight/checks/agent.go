@@ -57,7 +57,8 @@ func (f *agentArea) rendezvous(p plans) {
 	if n.text() == "" {
 		static := slices.ContainsFunc(p.hosts(), func(h host) bool { return len(h.addresses()) > 0 })
 		if env := p.objects["infraenv.yaml"]; p.agent.doc.from != nil && p.install.there() && env.there() && !static {
-			add(&f.Invalid, env, "rendezvous IP", "no NMStateConfig has a static address, of which the installer takes the first as that of the rendezvous host; add cluster-manifests/nmstateconfig.yaml with it")
+			add(&f.Invalid, env, "rendezvous IP", "no NMStateConfig has a static address, of which the installer takes the first as that of the "+
+				"rendezvous host; add cluster-manifests/nmstateconfig.yaml with it")
 		}
 		return
 	}
@@ -77,12 +78,14 @@ func (f *agentArea) rendezvous(p plans) {
 			continue
 		}
 		if role := h.role.text(); role == "worker" || role == "arbiter" {
-			add(&f.OfWorker, n, addr.String(), "%s is the address of %s, which is a %s; the first host has to be one of the control plane", addr, h.title(), role)
+			add(&f.OfWorker, n, addr.String(), "%s is the address of %s, which is a %s; the first host has to be one of the "+
+				"control plane", addr, h.title(), role)
 		}
 		return
 	}
 	if len(list) > 0 && static == len(list) {
-		add(&f.Unassigned, n, addr.String(), "no host of the plan has %s, and all of them have static addresses: no host would start the installation; write the address of a control-plane host", addr)
+		add(&f.Unassigned, n, addr.String(), "no host of the plan has %s, and all of them have static addresses: no host would start the "+
+			"installation; write the address of a control-plane host", addr)
 	}
 }
 
@@ -101,7 +104,8 @@ func (f *agentArea) sources(p plans) {
 	}
 	for _, h := range p.hosts() {
 		if len(h.addresses()) > 0 && !h.dynamic() {
-			add(&f.NoTime, list, "additionalNTPSources", "no time server is named, and hosts with static addresses get none by DHCP: they ask those of the image, in the Internet; name yours")
+			add(&f.NoTime, list, "additionalNTPSources", "no time server is named, and hosts with static addresses get none by DHCP: they ask those "+
+				"of the image, in the Internet; name yours")
 			return
 		}
 	}
@@ -149,13 +153,15 @@ func (f *agentArea) install(p plans) {
 		add(&f.Ignored, v, v.path, "agent-config has hosts: these are ignored; keep one list")
 	}
 	if n := p.objects["agent-cluster-install.yaml"]; n.there() && c.doc.from == nil {
-		add(&f.Ignored, n, "cluster-manifests", "the installer regenerates cluster-manifests from install-config.yaml and agent-config.yaml; what was changed there is lost. Keep one of the two")
+		add(&f.Ignored, n, "cluster-manifests", "the installer regenerates cluster-manifests from install-config.yaml and agent-config.yaml; what was "+
+			"changed there is lost. Keep one of the two")
 	}
 	for _, file := range p.manifests {
 		for _, n := range file.get("documents").items() {
 			group, _, _ := strings.Cut(n.get("apiVersion").text(), "/")
 			if !readByAgent(file.doc.object.Name) && slices.Contains(rendered[group], n.get("kind").text()) {
-				add(&f.Ignored, n, file.doc.object.Name, "an agent-based installation reads extra manifests from openshift/*.yaml only, and not this %s; move the file there", n.get("kind").text())
+				add(&f.Ignored, n, file.doc.object.Name, "an agent-based installation reads extra manifests from openshift/*.yaml only, and not this "+
+					"%s; move the file there", n.get("kind").text())
 			}
 		}
 	}
@@ -165,6 +171,7 @@ func (f *agentArea) install(p plans) {
 	}
 	if platform := platformOf(c); masters > 1 && (platform == "none" || platform == "external") {
 		v := c.get("platform", platform)
-		add(&f.Balancer, v, platform, "platform %s has no VIPs: api and api-int (6443, 22623) and *.apps (443, 80) need a load balancer and DNS records before the first boot", platform)
+		add(&f.Balancer, v, platform, "platform %s has no VIPs: api and api-int (6443, 22623) and *.apps (443, 80) need a load balancer and DNS "+
+			"records before the first boot", platform)
 	}
 }

@@ -13,7 +13,8 @@ var baselines = regexp.MustCompile(`^(None|vCurrent|v4\.\d{1,2})$`)
 
 // capabilities are those of all releases until 4.22 (same file, ClusterVersionCapability).
 var capabilities = []string{
-	"openshift-samples", "baremetal", "marketplace", "Console", "Insights", "Storage", "CSISnapshot", "NodeTuning", "MachineAPI", "Build", "DeploymentConfig", "ImageRegistry",
+	"openshift-samples", "baremetal", "marketplace", "Console", "Insights", "Storage", "CSISnapshot", "NodeTuning", "MachineAPI", "Build",
+	"DeploymentConfig", "ImageRegistry",
 	"OperatorLifecycleManager", "OperatorLifecycleManagerV1", "CloudCredential", "Ingress", "CloudControllerManager", "CompatibilityRequirements", "ClusterAPI",
 }
 

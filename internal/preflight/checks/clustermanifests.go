@@ -52,7 +52,8 @@ func (f *fileArea) manifestFiles(p plans) {
 		return // they are regenerated
 	}
 	if p.agent.there() && p.agent.doc.from == nil {
-		add(&f.Unsupported, node{p.agent.doc, "", nil}, "agent-config.yaml", "where this file is, the installer regenerates cluster-manifests, and finds no install-config.yaml for that. Take it out of the directory, or add install-config.yaml")
+		add(&f.Unsupported, node{p.agent.doc, "", nil}, "agent-config.yaml", "where this file is, the installer regenerates cluster-manifests, and "+
+			"finds no install-config.yaml for that. Take it out of the directory, or add install-config.yaml")
 	}
 	wanted := []string{"infraenv.yaml", "pull-secret.yaml"}
 	if p.install.there() {
@@ -61,7 +62,8 @@ func (f *fileArea) manifestFiles(p plans) {
 	for _, name := range wanted {
 		if n := p.objects[name]; !n.there() {
 			beside := p.objects[slices.Sorted(maps.Keys(p.objects))[0]]
-			add(&f.Missing, node{beside.doc, "", nil}, "cluster-manifests/"+name, "cluster-manifests/%s is missing: the installer needs all of %s there", name, strings.Join(wanted, ", "))
+			add(&f.Missing, node{beside.doc, "", nil}, "cluster-manifests/"+name, "cluster-manifests/%s is missing: the installer needs all "+
+				"of %s there", name, strings.Join(wanted, ", "))
 		}
 	}
 }
@@ -106,9 +108,11 @@ func (f *fileArea) infraEnv(p plans) {
 		name := doc.get("metadata", "name").text()
 		switch {
 		case len(m) == 0:
-			add(&f.Missing, labels, labels.path, "NMStateConfig %s has no labels; write those of spec.nmStateConfigLabelSelector.matchLabels of the InfraEnv", name)
+			add(&f.Missing, labels, labels.path, "NMStateConfig %s has no labels; write those of spec.nmStateConfigLabelSelector.matchLabels of "+
+				"the InfraEnv", name)
 		case env.there() && !maps.Equal(words(m), words(chosen)):
-			add(&f.Unsupported, labels, labels.path, "the labels of NMStateConfig %s are not the matchLabels of the InfraEnv (%s); write the same in both", name, strings.Join(pairs(chosen), ", "))
+			add(&f.Unsupported, labels, labels.path, "the labels of NMStateConfig %s are not the matchLabels of the InfraEnv (%s); write the "+
+				"same in both", name, strings.Join(pairs(chosen), ", "))
 		}
 	}
 }
@@ -141,6 +145,7 @@ func (f *fileArea) secret(n node) {
 		add(&f.Unsupported, v, v.path, "the installer cannot read it: it has to be base64")
 	}
 	if v := n.get("stringData", ".dockerconfigjson"); v.text() == "" {
-		add(&f.Missing, node{n.doc, "stringData", nil}, "stringData..dockerconfigjson", "the pull secret has to be in stringData, under .dockerconfigjson; the installer does not read data")
+		add(&f.Missing, node{n.doc, "stringData", nil}, "stringData..dockerconfigjson", "the pull secret has to be in stringData, under "+
+			".dockerconfigjson; the installer does not read data")
 	}
 }

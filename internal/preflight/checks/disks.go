@@ -22,7 +22,8 @@ func (f *hostArea) disks(list []host) {
 			case !device:
 				add(&f.RootDevice, n, h.title(), "%q is no path of a device; write /dev/disk/by-path/...", v)
 			case strings.Contains(rest, "/"):
-				add(&f.RootDevice, n, h.title(), "%s is refused: only /dev/NAME and /dev/disk/by-path/NAME are taken; write one of these, or serialNumber or wwn", v)
+				add(&f.RootDevice, n, h.title(), "%s is refused: only /dev/NAME and /dev/disk/by-path/NAME are taken; write one of these, or "+
+					"serialNumber or wwn", v)
 			case kernels.MatchString(v):
 				add(&f.Unstable, n, h.title(), "%s can be another disk after the next boot; write its /dev/disk/by-path/ name, serialNumber or wwn", v)
 			}

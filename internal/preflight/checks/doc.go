@@ -26,7 +26,8 @@ import (
 
 // All lists the checks of this package.
 func All() []check.Check {
-	return slices.Concat(fileChecks, nameChecks, accessChecks, proxyChecks, networkChecks, vipChecks, hostChecks, addressChecks, agentChecks, provisioningChecks, manifestChecks,
+	return slices.Concat(fileChecks, nameChecks, accessChecks, proxyChecks, networkChecks, vipChecks, hostChecks, addressChecks, agentChecks,
+		provisioningChecks, manifestChecks,
 		netNamesChecks, netPortsChecks, netAddressesChecks, netTimeChecks, netRegistriesChecks, netPathsChecks)
 }
 

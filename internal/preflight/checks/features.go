@@ -41,7 +41,8 @@ func (f *fileArea) features(p plans) {
 	masters, written := c.get("controlPlane", "replicas").number()
 	switch platform := platformOf(c); {
 	case known && minor < 19:
-		add(&f.Unsupported, arbiter, arbiter.path, "releases before 4.19 have no arbiter: the installer ignores it, and the control plane has fewer hosts; remove it")
+		add(&f.Unsupported, arbiter, arbiter.path, "releases before 4.19 have no arbiter: the installer ignores it, and the control plane has fewer "+
+			"hosts; remove it")
 	case known && minor == 19 && !preview(c):
 		add(&f.Unsupported, arbiter, arbiter.path, "an arbiter is a technology preview in 4.19; write featureSet: TechPreviewNoUpgrade, or remove it")
 	case platform != "" && platform != "baremetal":

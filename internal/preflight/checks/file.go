@@ -158,7 +158,8 @@ func (f *fileArea) oneOf(n node, allowed ...string) {
 var onPremise = []string{"baremetal", "none", "external", "vsphere", "nutanix", "openstack", "ovirt", "libvirt"}
 
 // platforms that openshift-install knows, newest release and older ones.
-var platforms = []string{"alibabacloud", "aws", "azure", "baremetal", "external", "gcp", "ibmcloud", "libvirt", "none", "nutanix", "openstack", "ovirt", "powervc", "powervs", "vsphere"}
+var platforms = []string{"alibabacloud", "aws", "azure", "baremetal", "external", "gcp", "ibmcloud", "libvirt", "none", "nutanix", "openstack", "ovirt",
+	"powervc", "powervs", "vsphere"}
 
 // agentPlatforms are those of an agent-based installation (pkg/asset/agent/common.go
 // SupportedInstallerPlatforms).
@@ -221,7 +222,8 @@ func (f *fileArea) values(p plans) {
 	for _, h := range metal.get("hosts").items() {
 		f.oneOf(h.get("bootMode"), "UEFI", "UEFISecureBoot", "legacy")
 		f.oneOf(h.get("role"), "master", "worker", "arbiter")
-		if driver, _ := schemeOf(h.get("bmc", "address").text()); h.get("bootMode").text() == "UEFISecureBoot" && slices.Contains([]string{"", "ipmi", "libvirt"}, driverOf(driver)) && h.get("bmc", "address").text() != "" {
+		if driver, _ := schemeOf(h.get("bmc", "address").text()); h.get("bootMode").text() == "UEFISecureBoot" &&
+			slices.Contains([]string{"", "ipmi", "libvirt"}, driverOf(driver)) && h.get("bmc", "address").text() != "" {
 			add(&f.Unsupported, h.get("bootMode"), h.get("bootMode").path, "IPMI cannot switch Secure Boot on; write an address of Redfish, or UEFI")
 		}
 	}
@@ -246,7 +248,8 @@ func (f *fileArea) withoutEffect(p plans) {
 		missing = "installationDisk"
 	}
 	if missing != "" {
-		add(&f.Ignored, place, place.path, "create single-node-ignition-config refuses it without %s, and no other command uses it; write that, or remove bootstrapInPlace", missing)
+		add(&f.Ignored, place, place.path, "create single-node-ignition-config refuses it without %s, and no other command uses it; write that, or "+
+			"remove bootstrapInPlace", missing)
 	}
 }
 
@@ -280,8 +283,10 @@ func (f *fileArea) pools(p plans) {
 			}
 			names[name.text()] = true
 		}
-		if a, b := control.get("architecture").text(), pool.get("architecture"); a != "" && b.text() != "" && a != b.text() && slices.Contains(onPremise, platformOf(c)) {
-			add(&f.Unsupported, b, b.path, "%s: workers of another architecture than the control plane (%s) can only be added after the installation, with a multi-architecture release", b.text(), a)
+		if a, b := control.get("architecture").text(), pool.get("architecture"); a != "" && b.text() != "" && a != b.text() &&
+			slices.Contains(onPremise, platformOf(c)) {
+			add(&f.Unsupported, b, b.path, "%s: workers of another architecture than the control plane (%s) can only be added after the installation, "+
+				"with a multi-architecture release", b.text(), a)
 		}
 	}
 	if p.agentBased() {
@@ -317,7 +322,8 @@ func (f *fileArea) agentPools(c node) {
 		return
 	}
 	if masters > 5 || twoMasters(c) {
-		add(&f.Unsupported, n, n.path, "an agent-based installation has 1, 3, 4 or 5 control-plane hosts, or 2 with an arbiter or with fencing; %d was written", masters)
+		add(&f.Unsupported, n, n.path, "an agent-based installation has 1, 3, 4 or 5 control-plane hosts, or 2 with an arbiter or with fencing; %d "+
+			"was written", masters)
 	}
 	workers := workersOf(c)
 	platform := platformOf(c)

@@ -195,10 +195,12 @@ func (f *hostArea) driverOfRelease(p plans, n node, driver string) {
 	last, leaves := lastDriver[driver]
 	switch {
 	case !known && leaves:
-		add(&f.Driver, n, driver, "4.%d is the last release with a driver for %s://; write redfish-virtualmedia://ADDRESS/redfish/v1/Systems/1 or redfish for a later one", last, driver)
+		add(&f.Driver, n, driver, "4.%d is the last release with a driver for %s://; write redfish-virtualmedia://ADDRESS/redfish/v1/Systems/1 or "+
+			"redfish for a later one", last, driver)
 	case !known:
 	case leaves && minor > last:
-		add(&f.BMCScheme, n, driver, "4.%d has no driver for %s://, 4.%d was the last one; write redfish-virtualmedia://ADDRESS/redfish/v1/Systems/1 or redfish", minor, driver, last)
+		add(&f.BMCScheme, n, driver, "4.%d has no driver for %s://, 4.%d was the last one; write "+
+			"redfish-virtualmedia://ADDRESS/redfish/v1/Systems/1 or redfish", minor, driver, last)
 	case driver == "redfish-uefihttp" && minor < 18:
 		add(&f.BMCScheme, n, driver, "4.%d has no driver for %s://, 4.18 is the first one; write redfish-virtualmedia", minor, driver)
 	}
@@ -291,7 +293,8 @@ func (f *hostArea) bmcs(p plans, list []host) {
 		case !known:
 			add(&f.BMCScheme, n, scheme, "no driver is for %s://; write redfish-virtualmedia://ADDRESS/redfish/v1/Systems/1 or the one of this vendor", scheme)
 		case disabled && needsNetwork:
-			add(&f.BMCNetwork, n, scheme, "%s:// boots over the provisioning network, which is Disabled; write a scheme with virtualmedia, or provisioningNetwork: Managed", scheme)
+			add(&f.BMCNetwork, n, scheme, "%s:// boots over the provisioning network, which is Disabled; write a scheme with virtualmedia, or "+
+				"provisioningNetwork: Managed", scheme)
 		}
 		if host := hostOf(n.text()); looksLikeAddress(host) {
 			add(&f.BMCScheme, n, host, "%q is no address; correct it", host)
@@ -304,7 +307,8 @@ func (f *hostArea) bmcs(p plans, list []host) {
 			add(&f.BMCScheme, n, "path of a Manager", "the path leads to the BMC itself; write the one of the server: /redfish/v1/Systems/...")
 		}
 		if v := h.bmc.get("disableCertificateVerification"); v.yes() {
-			add(&f.BMCInsecure, v, h.title(), "the password goes to whoever answers at %s; give the BMC a certificate of a CA, or accept this for a network of its own", hostPort(n.text()))
+			add(&f.BMCInsecure, v, h.title(), "the password goes to whoever answers at %s; give the BMC a certificate of a CA, or accept this for a "+
+				"network of its own", hostPort(n.text()))
 		}
 		id := endpoint(n.text())
 		if other, again := seen[id]; again {
@@ -360,7 +364,8 @@ func (f *hostArea) count(p plans, list []host) {
 	}
 	if !p.agentBased() {
 		if n := p.install.get("platform", "baremetal", "hosts"); int64(len(list)) < total {
-			add(&f.Count, n, strconv.Itoa(len(list))+" hosts", "hosts listed: %d, asked for: %d (masters: %d, workers: %d); list them or lower replicas", len(list), total, want["master"], want["worker"])
+			add(&f.Count, n, strconv.Itoa(len(list))+" hosts", "hosts listed: %d, asked for: %d (masters: %d, workers: %d); list them or "+
+				"lower replicas", len(list), total, want["master"], want["worker"])
 		} else if minor, known := minorOf(p.release); !known || minor >= 10 {
 			f.roles(n, list, want)
 		}
@@ -372,13 +377,15 @@ func (f *hostArea) count(p plans, list []host) {
 	}
 	for _, role := range []string{"master", "arbiter", "worker"} {
 		if have[role] > want[role] {
-			add(&f.Count, where, role, "hosts with the role %s: %d, asked for in install-config: %d; lower one or raise the other", role, have[role], want[role])
+			add(&f.Count, where, role, "hosts with the role %s: %d, asked for in install-config: %d; lower one or "+
+				"raise the other", role, have[role], want[role])
 		}
 	}
 	if int64(len(list)) > total {
 		add(&f.Count, where, "hosts", "hosts listed: %d, asked for in install-config: %d; raise replicas", len(list), total)
 	} else if int64(len(list)) < total {
-		add(&f.Fewer, where, "hosts", "hosts listed: %d, asked for: %d; the others have to boot the same ISO and get names and addresses by DHCP", len(list), total)
+		add(&f.Fewer, where, "hosts", "hosts listed: %d, asked for: %d; the others have to boot the same ISO and get names and "+
+			"addresses by DHCP", len(list), total)
 	}
 }
 

@@ -61,10 +61,12 @@ func readManifests(ctx context.Context, w *facts.World) (manifestArea, error) {
 		f.name(p, list, m)
 		f.fixedFile(m)
 		if m.is(openshift.ConfigGroup, "Image") && m.name != "cluster" && m.n.get("registrySources").yes() {
-			m.add(&f.Differs, "the bootstrap host renders with an Image of any name, and the cluster only with the one named cluster: %s will differ. Name it cluster", written["Image"])
+			m.add(&f.Differs, "the bootstrap host renders with an Image of any name, and the cluster only with the one named cluster: %s will differ. "+
+				"Name it cluster", written["Image"])
 		}
 		if m.is(openshift.MachineConfigGroup, "MachineConfig") && m.n.get("role").text() == "" {
-			m.add(&f.NoPool, "it has no label machineconfiguration.openshift.io/role, by which pools choose: no node gets it. Add the label, with the value master or worker")
+			m.add(&f.NoPool, "it has no label machineconfiguration.openshift.io/role, by which pools choose: no node gets it. Add the label, with the "+
+				"value master or worker")
 		}
 	}
 	return f, nil
@@ -75,13 +77,16 @@ func readManifests(ctx context.Context, w *facts.World) (manifestArea, error) {
 var rendered = map[string][]string{
 	openshift.MachineConfigGroup: {"MachineConfig", "MachineConfigPool", "KubeletConfig", "ContainerRuntimeConfig", "ControllerConfig"},
 	openshift.OperatorGroup:      {"ImageContentSourcePolicy"},
-	openshift.ConfigGroup:        {"ImageDigestMirrorSet", "ImageTagMirrorSet", "Image", "ImagePolicy", "ClusterImagePolicy", "FeatureGate", "Node", "APIServer"},
+	openshift.ConfigGroup: {"ImageDigestMirrorSet", "ImageTagMirrorSet", "Image", "ImagePolicy", "ClusterImagePolicy", "FeatureGate", "Node",
+		"APIServer"},
 }
 
 var written = map[string]string{
-	"KubeletConfig": "/etc/kubernetes/kubelet.conf", "FeatureGate": "/etc/kubernetes/kubelet.conf", "Node": "/etc/kubernetes/kubelet.conf", "APIServer": "/etc/kubernetes/kubelet.conf",
+	"KubeletConfig": "/etc/kubernetes/kubelet.conf", "FeatureGate": "/etc/kubernetes/kubelet.conf", "Node": "/etc/kubernetes/kubelet.conf",
+	"APIServer":              "/etc/kubernetes/kubelet.conf",
 	"ContainerRuntimeConfig": "/etc/crio/crio.conf.d and /etc/containers/storage.conf", "ImageContentSourcePolicy": "/etc/containers/registries.conf",
-	"ImageDigestMirrorSet": "/etc/containers/registries.conf", "ImageTagMirrorSet": "/etc/containers/registries.conf", "Image": "/etc/containers/registries.conf and policy.json",
+	"ImageDigestMirrorSet": "/etc/containers/registries.conf", "ImageTagMirrorSet": "/etc/containers/registries.conf",
+	"Image":       "/etc/containers/registries.conf and policy.json",
 	"ImagePolicy": "/etc/containers/policy.json", "ClusterImagePolicy": "/etc/containers/policy.json",
 	"Proxy": "/etc/mco/proxy.env", "Infrastructure": "files of the platform", "DNS": "files of the platform", "Network": "files of the platform",
 }
@@ -113,7 +118,8 @@ func (f *manifestArea) files(p plans) []extra {
 			continue
 		}
 		if file.get("broken").yes() {
-			add(&f.Unreadable, file, base, "it cannot be read as YAML. The bootstrap host stops at it: correct it, and check it with `oc apply --dry-run=client -f`")
+			add(&f.Unreadable, file, base, "it cannot be read as YAML. The bootstrap host stops at it: correct it, and check it with `oc apply "+
+				"--dry-run=client -f`")
 		}
 		for i, n := range file.get("documents").items() {
 			group, _, ok := strings.Cut(n.get("apiVersion").text(), "/")
@@ -122,7 +128,8 @@ func (f *manifestArea) files(p plans) []extra {
 			}
 			m := extra{n: n, group: group, kind: n.get("kind").text(), namespace: n.get("namespace").text(), name: n.get("name").text(), file: base, index: i}
 			if strings.HasSuffix(m.kind, "List") && m.name == "" {
-				add(&f.Lists, n, base, "it holds a %s, which cannot be created: the bootstrap host stops at it. Write each object into a file of its own", m.kind)
+				add(&f.Lists, n, base, "it holds a %s, which cannot be created: the bootstrap host stops at it. Write each object into a "+
+					"file of its own", m.kind)
 				continue
 			}
 			list = append(list, m)
@@ -144,7 +151,8 @@ func (f *manifestArea) lost(list []extra) {
 		switch {
 		case m.index == 0:
 		case m.renders():
-			m.add(&f.Lost, "it is document %d of its file. The bootstrap host renders it, and the cluster gets only the first document: %s. Write it into a file of its own", m.index+1, m.differing(list, nil))
+			m.add(&f.Lost, "it is document %d of its file. The bootstrap host renders it, and the cluster gets only the first document: %s. Write it "+
+				"into a file of its own", m.index+1, m.differing(list, nil))
 		default:
 			m.add(&f.Lost, "it is document %d of its file, and the cluster gets only the first. Write it into a file of its own", m.index+1)
 		}
@@ -167,7 +175,8 @@ func (f *manifestArea) twice(list []extra) {
 			m.add(&f.Twice, "manifests/%s and openshift/%s have one name, and the one in openshift replaces the other. Keep one", m.file, m.file)
 			continue
 		}
-		m.add(&f.Twice, "%s has an object of this name, too. The cluster keeps that one, the bootstrap host renders both: %s. Keep one", o.n.doc.object.Name, m.differing(list, &o))
+		m.add(&f.Twice, "%s has an object of this name, too. The cluster keeps that one, the bootstrap host renders both: "+
+			"%s. Keep one", o.n.doc.object.Name, m.differing(list, &o))
 	}
 }
 
@@ -186,7 +195,8 @@ func (f *manifestArea) samePool(list []extra) {
 			return !replaced && o.group == m.group && o.kind == m.kind && o.n.get("selector").text() == selector
 		})
 		if first >= 0 {
-			m.add(&f.SamePool, "%s of %s is for the same pool. The bootstrap host takes one for each pool and stops: write the settings of both into one", list[first].name, list[first].n.doc.object.Name)
+			m.add(&f.SamePool, "%s of %s is for the same pool. The bootstrap host takes one for each pool and stops: write the settings of "+
+				"both into one", list[first].name, list[first].n.doc.object.Name)
 		}
 	}
 }
@@ -229,7 +239,8 @@ func (m extra) writes(name, content string) bool {
 // (openshift/machine-config-operator:pkg/controller/common/helpers.go MergeMachineConfigs).
 func (m extra) overridden(list []extra, name string) bool {
 	return strings.HasPrefix(name, "/") && slices.ContainsFunc(list, func(o extra) bool {
-		return o.is(openshift.MachineConfigGroup, "MachineConfig") && o.index == 0 && o.name > m.name && o.n.get("role").text() == m.n.get("role").text() && o.writes(name, "")
+		return o.is(openshift.MachineConfigGroup, "MachineConfig") && o.index == 0 && o.name > m.name &&
+			o.n.get("role").text() == m.n.get("role").text() && o.writes(name, "")
 	})
 }
 
@@ -244,8 +255,10 @@ func (f *manifestArea) name(p plans, list []extra, m extra) {
 	for _, pool := range []string{"master", "worker", "arbiter"} {
 		switch m.name {
 		case "00-" + pool, "01-" + pool + "-container-runtime", "01-" + pool + "-kubelet", "97-" + pool + "-generated-kubelet",
-			"98-" + pool + "-generated-kubelet", "99-" + pool + "-generated-kubelet", "99-" + pool + "-generated-registries", "99-" + pool + "-generated-containerruntime":
-			m.add(&f.Generated, "the machine-config-controller writes an object of this name and replaces the content of this one, and the bootstrap host renders both: %s. Choose another name", m.differing(list, nil))
+			"98-" + pool + "-generated-kubelet", "99-" + pool + "-generated-kubelet", "99-" + pool + "-generated-registries", "99-" + pool +
+				"-generated-containerruntime":
+			m.add(&f.Generated, "the machine-config-controller writes an object of this name and replaces the content of this one, and the bootstrap "+
+				"host renders both: %s. Choose another name", m.differing(list, nil))
 		case "99-" + pool + "-ssh", "99-" + pool + "-fips", "99-" + pool + "-disable-hyperthreading":
 			f.ofInstaller(p, list, m, pool)
 		}
@@ -274,7 +287,8 @@ func (f *manifestArea) ofInstaller(p plans, list []extra, m extra, pool string) 
 		writes = slices.ContainsFunc(machines, func(n node) bool { return n.get("hyperthreading").text() == "Disabled" })
 	}
 	if writes {
-		m.add(&f.Generated, "openshift-install writes an object of this name itself. The cluster keeps one of the two, the bootstrap host renders both: %s. Choose another name", m.differing(list, nil))
+		m.add(&f.Generated, "openshift-install writes an object of this name itself. The cluster keeps one of the two, the bootstrap host renders "+
+			"both: %s. Choose another name", m.differing(list, nil))
 	}
 }
 
@@ -292,7 +306,8 @@ func (f *manifestArea) fixedFile(m extra) {
 		return
 	}
 	if m.file < file {
-		m.add(&f.Differs, "the bootstrap host reads this object from manifests/%s only, and the cluster keeps the first file: %s will differ. Write the change into manifests/%s", file, written[m.kind], file)
+		m.add(&f.Differs, "the bootstrap host reads this object from manifests/%s only, and the cluster keeps the first file: %s will differ. Write "+
+			"the change into manifests/%s", file, written[m.kind], file)
 		return
 	}
 	m.add(&f.Differs, "bootstrap host and cluster use manifests/%s, which comes first: this one has no effect. Write the change there", file)

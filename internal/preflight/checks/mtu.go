@@ -79,7 +79,8 @@ func (f *addressArea) mtuOfBases(h host) {
 			continue
 		}
 		if _, least := h.mtuOf(base.get("name").text(), 0); mtu > least {
-			add(&f.MTUOfBase, n, h.title(), "%s has MTU %d and %s, which it is on, %d: it gets %d; write mtu: %d at %s, too", i.get("name").text(), mtu, base.get("name").text(), least, least, mtu, base.get("name").text())
+			add(&f.MTUOfBase, n, h.title(), "%s has MTU %d and %s, which it is on, %d: it gets %d; write mtu: "+
+				"%d at %s, too", i.get("name").text(), mtu, base.get("name").text(), least, least, mtu, base.get("name").text())
 		}
 	}
 }

@@ -46,7 +46,8 @@ func readNames(ctx context.Context, w *facts.World) (nameArea, error) {
 		lower := strings.ToLower(name)
 		switch {
 		case name == "" && h.agent && !h.get("nmStateConfig").there() && !h.dynamic() && len(h.addresses()) > 0 && !h.config.get("hostname").there():
-			add(&f.FromDNS, h.name, h.title(), "%s has no hostname and no DHCP: its name is what DNS has for %s, else localhost; write a hostname, or see to the record", h.title(), h.addresses()[0].addr)
+			add(&f.FromDNS, h.name, h.title(), "%s has no hostname and no DHCP: its name is what DNS has for %s, else localhost; write a hostname, or "+
+				"see to the record", h.title(), h.addresses()[0].addr)
 			continue
 		case name == "":
 			continue

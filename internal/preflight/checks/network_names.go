@@ -107,7 +107,8 @@ func (f *netNamesArea) name(l *answers, p platform, a probe.NetAnswer) {
 	if a.Target == probe.NetWildcard {
 		if len(a.Addresses) > 0 && l.agentBased() {
 			f.Wildcard.Add(strings.TrimPrefix(a.Host, "validateNoWildcardDNS."), hold(at, a,
-				"%s, which nobody has, resolves to %s by %s: remove the wildcard record *.%s and keep the one of *.apps", a.Host, strings.Join(a.Addresses, ", "), by(a), strings.TrimPrefix(a.Host, "validateNoWildcardDNS.")))
+				"%s, which nobody has, resolves to %s by %s: remove the wildcard record *.%s and keep the "+
+					"one of *.apps", a.Host, strings.Join(a.Addresses, ", "), by(a), strings.TrimPrefix(a.Host, "validateNoWildcardDNS.")))
 		}
 		return
 	}
@@ -153,7 +154,8 @@ func (f *netNamesArea) leads(wrong *problems, vips []node, a probe.NetAnswer) {
 	for _, text := range a.Addresses {
 		ip, err := netip.ParseAddr(text)
 		if err == nil && len(want) > 0 && !slices.Contains(want, ip.Unmap()) {
-			wrong.Add(a.Host, hold(vips[0], a, "%s resolves to %s by %s, and the plan has %s; correct the record or the plan", a.Host, text, by(a), texts(vips)))
+			wrong.Add(a.Host, hold(vips[0], a, "%s resolves to %s by %s, and the plan has %s; correct the record "+
+				"or the plan", a.Host, text, by(a), texts(vips)))
 		}
 	}
 }
@@ -202,7 +204,8 @@ func (f *netNamesArea) silent(l *answers) {
 		case s.failed:
 			open = "name server " + server + " answers no question about the cluster: " + last[server].Error
 		case s.proves:
-			f.Silent.Add(server, hold(l.nameServer(server), last[server], "name server %s does not answer: %s; correct the address, or open port 53 for the hosts", server, strings.TrimPrefix(last[server].Error, "the name server does not answer: ")))
+			f.Silent.Add(server, hold(l.nameServer(server), last[server], "name server %s does not answer: %s; correct the address, or open port 53 "+
+				"for the hosts", server, strings.TrimPrefix(last[server].Error, "the name server does not answer: ")))
 		default:
 			open = outside(last[server], "name server "+server)
 		}
@@ -240,7 +243,8 @@ func (f *netNamesArea) reverse(l *answers) {
 			return first == label
 		})
 		if !same {
-			f.Reverse.Add(a.Host, hold(h.name, a, "%s is an address of %s, and DNS has %s for it; correct the record, or is the address of another machine?", a.Host, h.title(), strings.Join(a.Names, ", ")))
+			f.Reverse.Add(a.Host, hold(h.name, a, "%s is an address of %s, and DNS has %s for it; correct the record, or is the address of "+
+				"another machine?", a.Host, h.title(), strings.Join(a.Names, ", ")))
 		}
 	}
 }

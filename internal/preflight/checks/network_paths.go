@@ -118,10 +118,12 @@ func (f *netPathsArea) delay(l *answers, h host, own address, a probe.NetAnswer)
 	name := h.title()
 	most, lost := l.limits(h)
 	if a.Lost > lost {
-		f.Lossy.Add(name, hold(own.node, a, "%d of %d questions to %s (%s) got no answer within 1 s; look for errors on the links and for a second machine with this address", a.Lost, a.Sent, name, a.Host))
+		f.Lossy.Add(name, hold(own.node, a, "%d of %d questions to %s (%s) got no answer within 1 s; look for errors on the links and for a second "+
+			"machine with this address", a.Lost, a.Sent, name, a.Host))
 	}
 	if a.Lost < a.Sent && a.Median > most {
-		f.Slow.Add(name, hold(own.node, a, "half of the answers of %s (%s) take longer than %s, and %s is the limit; put the hosts into networks that are closer", name, a.Host, ms(a.Median), ms(most)))
+		f.Slow.Add(name, hold(own.node, a, "half of the answers of %s (%s) take longer than %s, and %s is the limit; put the hosts into networks "+
+			"that are closer", name, a.Host, ms(a.Median), ms(most)))
 	}
 }
 
@@ -131,9 +133,11 @@ func (f *netPathsArea) size(h host, own address, a probe.NetAnswer) string {
 	switch {
 	case a.Passed >= want:
 	case a.Passed < a.Size && a.Reported > 0:
-		f.Small.Add(name, hold(own.node, a, "packets to %s (%s) may have %d bytes, as a router on the path reports, and the hosts send %d; raise the MTU on the path, or set mtu: %d on the interfaces of all hosts", name, a.Host, a.Reported, want, a.Reported))
+		f.Small.Add(name, hold(own.node, a, "packets to %s (%s) may have %d bytes, as a router on the path reports, and the hosts send %d; raise the "+
+			"MTU on the path, or set mtu: %d on the interfaces of all hosts", name, a.Host, a.Reported, want, a.Reported))
 	case a.Passed < a.Size:
-		f.Small.Add(name, hold(own.node, a, "packets of %d bytes to %s (%s) are lost without a report; %s; raise the MTU of switches and routers on the path, or set a smaller mtu on the interfaces of all hosts", a.Size, name, a.Host, passed(a)))
+		f.Small.Add(name, hold(own.node, a, "packets of %d bytes to %s (%s) are lost without a report; %s; raise the MTU of switches and routers on "+
+			"the path, or set a smaller mtu on the interfaces of all hosts", a.Size, name, a.Host, passed(a)))
 	default:
 		return fmt.Sprintf("%s sends %d bytes at most, and %s will send %d", a.Vantage, a.Size, name, want)
 	}

@@ -76,10 +76,12 @@ func (f *netPortsArea) vip(l *answers, vip node, ip netip.Addr) {
 		return
 	}
 	if refused != nil {
-		f.Maybe.Add(text, hold(vip, *refused, "connections to %s port %d are refused: a machine has the address, or a firewall refuses them", text, refused.Port))
+		f.Maybe.Add(text, hold(vip, *refused, "connections to %s port %d are refused: a machine has the address, or a firewall "+
+			"refuses them", text, refused.Port))
 	}
 	if elsewhere != nil {
-		f.Maybe.Add(text, hold(vip, *elsewhere, "connections to %s port %d are accepted%s: a machine has the address, or a proxy on the way accepts all of them", text, elsewhere.Port, served(*elsewhere)))
+		f.Maybe.Add(text, hold(vip, *elsewhere, "connections to %s port %d are accepted%s: a machine has the address, or a proxy on the way accepts "+
+			"all of them", text, elsewhere.Port, served(*elsewhere)))
 	}
 	unproven(&f.Used, open)
 }
@@ -148,11 +150,13 @@ func (f *netPortsArea) balancer(l *answers, p platform) {
 		case silent && a.ErrorClass != probe.ErrRefused && !l.inside[a.Vantage]:
 			open = outside(a, where)
 		case silent:
-			f.Closed.Add(where, hold(at, a, "%s for %s: %s; open the port, or add it to the load balancer (it may refuse connections while no host is up)", where, a.Target, why(a)))
+			f.Closed.Add(where, hold(at, a, "%s for %s: %s; open the port, or add it to the load balancer (it may refuse connections while no "+
+				"host is up)", where, a.Target, why(a)))
 		case a.Port != 443 && len(a.Chain) > 0 && !l.inside[a.Vantage] && !l.ours(a):
 			seen = a.Vantage + " is in no network of the hosts: what answers may be a proxy on the way"
 		case a.Port != 443 && len(a.Chain) > 0:
-			f.Serving.Add(where, hold(at, a, "a server answers at %s for %s%s: hosts would take it for this cluster; is it an older one, or does the load balancer end TLS?", where, a.Target, served(a)))
+			f.Serving.Add(where, hold(at, a, "a server answers at %s for %s%s: hosts would take it for this cluster; is it an older one, or does the "+
+				"load balancer end TLS?", where, a.Target, served(a)))
 		}
 	}
 	if !asked && open == "" {
@@ -226,7 +230,8 @@ func (f *netAddressesArea) host(l *answers, h host, own address) {
 	switch {
 	case answered != nil && !h.hasMAC(answered.MAC):
 		text := own.addr.String()
-		f.Used.Add(text, hold(own.node, *answered, "%s answers for %s, and it is no MAC address of %s%s; choose another address, or take it from that machine", answered.MAC, text, h.title(), strings.TrimSuffix(l.owner(answered.MAC), ": is the cluster installed already?")))
+		f.Used.Add(text, hold(own.node, *answered, "%s answers for %s, and it is no MAC address of %s%s; choose another address, or take it from "+
+			"that machine", answered.MAC, text, h.title(), strings.TrimSuffix(l.owner(answered.MAC), ": is the cluster installed already?")))
 	case answered == nil && silent == nil:
 		unproven(&f.Used, open)
 	}

@@ -57,7 +57,8 @@ func readNetTime(ctx context.Context, w *facts.World) (netTimeArea, error) {
 			open = a.NotRun
 		case a.TimeError != "":
 			answered[a.Target] = true
-			f.Wrong.Add(a.Target, hold(l.timeServer(a.Target), a, "time server %s answers with a time that hosts do not take: %s (stratum %d); choose another one, or repair it", a.Target, a.TimeError, a.Stratum))
+			f.Wrong.Add(a.Target, hold(l.timeServer(a.Target), a, "time server %s answers with a time that hosts do not take: %s (stratum %d); choose "+
+				"another one, or repair it", a.Target, a.TimeError, a.Stratum))
 		case a.Synchronized:
 			answered[a.Target] = true
 		default:
@@ -111,7 +112,8 @@ func (f *netTimeArea) compare(l *answers, good []probe.NetAnswer) {
 	for i, a := range good {
 		for _, b := range good[:i] {
 			if d := apart(a.Offset, b.Offset); a.Vantage == b.Vantage && d > maxDiffer {
-				f.Differ.Add(a.Target, hold(l.timeServer(a.Target), a, "time servers %s and %s are %s apart; find out which one is wrong", b.Target, a.Target, round(d)))
+				f.Differ.Add(a.Target, hold(l.timeServer(a.Target), a, "time servers %s and %s are %s apart; find out which "+
+					"one is wrong", b.Target, a.Target, round(d)))
 			}
 		}
 		alone := !slices.ContainsFunc(good, func(b probe.NetAnswer) bool { return b.Vantage == a.Vantage && apart(a.Offset, b.Offset) > maxDiffer })
@@ -120,7 +122,8 @@ func (f *netTimeArea) compare(l *answers, good []probe.NetAnswer) {
 			if a.Offset < 0 {
 				ahead = "ahead of"
 			}
-			f.Here.Add(a.Vantage, hold(l.timeServer(a.Target), a, "the clock of %s is %s %s time server %s; correct it before openshift-install runs here: certificates of the installation are valid from its time on", a.Vantage, round(d), ahead, a.Target))
+			f.Here.Add(a.Vantage, hold(l.timeServer(a.Target), a, "the clock of %s is %s %s time server %s; correct it before openshift-install runs "+
+				"here: certificates of the installation are valid from its time on", a.Vantage, round(d), ahead, a.Target))
 		}
 	}
 }

@@ -211,13 +211,15 @@ func (f *networkArea) internal(p plans, list []network) {
 				}
 				prefix, err := netip.ParsePrefix(cidr)
 				if err == nil && prefix.Overlaps(n.prefix) {
-					add(&f.Internal, n.node, n.prefix.String(), "%s %s overlaps with the %s network of OVN-Kubernetes, %s; choose another one", n.kind, n.prefix, o.name, prefix)
+					add(&f.Internal, n.node, n.prefix.String(), "%s %s overlaps with the %s network of OVN-Kubernetes, %s; choose "+
+						"another one", n.kind, n.prefix, o.name, prefix)
 				}
 			}
 		}
 		for _, b := range bridges {
 			if netip.MustParsePrefix(b.cidr).Overlaps(n.prefix) && n.there() {
-				add(&f.Bridges, n.node, n.prefix.String(), "%s %s overlaps with %s, which %s uses on the first host; addresses of it cannot be reached from there", n.kind, n.prefix, b.cidr, b.name)
+				add(&f.Bridges, n.node, n.prefix.String(), "%s %s overlaps with %s, which %s uses on the first host; addresses of it cannot be "+
+					"reached from there", n.kind, n.prefix, b.cidr, b.name)
 			}
 		}
 	}
@@ -246,7 +248,8 @@ func (f *networkArea) join(p plans, list []network) {
 		}
 	}
 	if room := int64(1) << (32 - prefix.Bits()); room < nodes {
-		add(&f.Small, n, prefix.String(), "the join network %s has %d addresses, and the cluster network is for %d nodes; write a larger one", prefix, room, nodes)
+		add(&f.Small, n, prefix.String(), "the join network %s has %d addresses, and the cluster network is for %d nodes; write "+
+			"a larger one", prefix, room, nodes)
 	}
 }
 
@@ -278,18 +281,21 @@ func (f *networkArea) capacity(p plans, list []network) {
 			rooms[six] = 1 << 40
 			continue
 		case !six && n.host != first[six].host:
-			add(&f.Small, n.node, n.prefix.String(), "hostPrefix %d is another one than %d of the first IPv4 network; write one for all", n.host, first[six].host)
+			add(&f.Small, n.node, n.prefix.String(), "hostPrefix %d is another one than %d of the first IPv4 network; write "+
+				"one for all", n.host, first[six].host)
 		case six && n.host != 64:
 			add(&f.Small, n.node, n.prefix.String(), "hostPrefix of an IPv6 network has to be 64, it is %d", n.host)
 		case !six && n.host <= 32 && int64(1)<<(32-n.host)-3 < maxPods:
-			add(&f.Pods, n.node, n.prefix.String(), "hostPrefix %d leaves %d addresses for the pods of a host, the kubelet allows %d pods; write 23", n.host, max(int64(1)<<(32-n.host)-3, 0), maxPods)
+			add(&f.Pods, n.node, n.prefix.String(), "hostPrefix %d leaves %d addresses for the pods of a host, the kubelet allows %d "+
+				"pods; write 23", n.host, max(int64(1)<<(32-n.host)-3, 0), maxPods)
 		}
 		rooms[six] += int64(1) << min(n.host-bits, 40)
 	}
 	for six, room := range rooms {
 		if room < hosts {
 			n := first[six]
-			add(&f.Small, n.node, n.prefix.String(), "the cluster network has room for %d hosts and there will be %d; write a larger network or a larger hostPrefix", room, hosts)
+			add(&f.Small, n.node, n.prefix.String(), "the cluster network has room for %d hosts and there will be %d; write a larger network or a "+
+				"larger hostPrefix", room, hosts)
 		}
 	}
 }
@@ -351,7 +357,8 @@ func (f *networkArea) captured(p plans, list []network) {
 		}
 		for _, n := range list {
 			if (n.kind == "clusterNetwork" || n.kind == "serviceNetwork") && n.prefix.Contains(u.addr) {
-				add(&f.Captured, u.node, u.addr.String(), "%s is %s, and in %s %s, which leads to pods and services: hosts cannot reach it; choose another network", u.addr, u.what, n.kind, n.prefix)
+				add(&f.Captured, u.node, u.addr.String(), "%s is %s, and in %s %s, which leads to pods and services: hosts cannot reach it; choose "+
+					"another network", u.addr, u.what, n.kind, n.prefix)
 			}
 		}
 	}

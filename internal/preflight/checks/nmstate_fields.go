@@ -17,16 +17,21 @@ var nmstateFields = map[string][]string{
 	"dns-resolver.config": strings.Fields("server search options"),
 	"routes":              strings.Fields("running config"),
 	"a route":             strings.Fields("state destination next-hop-interface next-hop-address metric table-id weight route-type cwnd source"),
-	"an interface": strings.Fields("name profile-name description type driver state identifier mac-address permanent-mac-address mtu min-mtu max-mtu wait-ip ipv4 ipv6 mptcp " +
-		"controller accept-all-mac-addresses copy-mac-from ovs-db 802.1x lldp ethtool dispatch alt-names pci-address ethernet veth vlan vxlan bridge link-aggregation mac-vlan " +
+	"an interface": strings.Fields("name profile-name description type driver state identifier mac-address permanent-mac-address mtu min-mtu max-mtu " +
+		"wait-ip ipv4 ipv6 mptcp " +
+		"controller accept-all-mac-addresses copy-mac-from ovs-db 802.1x lldp ethtool dispatch alt-names pci-address ethernet veth vlan vxlan bridge " +
+		"link-aggregation mac-vlan " +
 		"mac-vtap vrf infiniband loopback macsec libreswan xfrm hsr ipvlan patch dpdk wifi"),
-	"ipv4 or ipv6": strings.Fields("enabled dhcp autoconf dhcp-client-id dhcp-duid address auto-dns auto-gateway auto-routes auto-route-table-id auto-route-metric addr-gen-mode " +
+	"ipv4 or ipv6": strings.Fields("enabled dhcp autoconf dhcp-client-id dhcp-duid address auto-dns auto-gateway auto-routes auto-route-table-id " +
+		"auto-route-metric addr-gen-mode " +
 		"allow-extra-address token dhcp-send-hostname dhcp-custom-hostname forwarding"),
 	"an address":       strings.Fields("ip prefix-length mptcp-flags valid-life-time valid-left valid-lft preferred-life-time preferred-left preferred-lft"),
 	"vlan":             strings.Fields("base-iface id protocol registration-protocol reorder-headers loose-binding"),
 	"link-aggregation": strings.Fields("mode options port ports ports-config slaves"),
-	"options": strings.Fields("ad_actor_sys_prio ad_actor_system ad_select ad_user_port_key all_slaves_active arp_all_targets arp_interval arp_ip_target arp_validate " +
-		"arp_missed_max downdelay fail_over_mac lacp_rate lacp_active lp_interval miimon min_links num_grat_arp num_unsol_na packets_per_slave primary primary_reselect resend_igmp " +
+	"options": strings.Fields("ad_actor_sys_prio ad_actor_system ad_select ad_user_port_key all_slaves_active arp_all_targets arp_interval " +
+		"arp_ip_target arp_validate " +
+		"arp_missed_max downdelay fail_over_mac lacp_rate lacp_active lp_interval miimon min_links num_grat_arp num_unsol_na packets_per_slave " +
+		"primary primary_reselect resend_igmp " +
 		"tlb_dynamic_lb updelay use_carrier xmit_hash_policy balance_slb balance-slb peer_notif_delay"),
 }
 
@@ -93,7 +98,8 @@ func (f *addressArea) forms(h host) {
 			}
 		}
 	}
-	lists := []node{h.config.get("interfaces"), h.config.get("routes", "config"), h.config.get("dns-resolver", "config", "server"), h.config.get("dns-resolver", "config", "search")}
+	lists := []node{h.config.get("interfaces"), h.config.get("routes", "config"), h.config.get("dns-resolver", "config", "server"),
+		h.config.get("dns-resolver", "config", "search")}
 	for _, i := range h.links() {
 		lists = append(lists, i.get("ipv4", "address"), i.get("ipv6", "address"))
 	}

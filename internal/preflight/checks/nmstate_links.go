@@ -119,7 +119,8 @@ func (f *addressArea) refusedLinks(h host) {
 		}
 		for _, key := range sortedKeys(blocks) {
 			if n := i.get(key); n.there() && !slices.Contains(blocks[key], kind.text()) {
-				add(&f.Refused, n, h.title(), "%s has the type %q and a block %s, which belongs to the type %s; correct one of them", name, kind.text(), key, strings.Join(blocks[key], " or "))
+				add(&f.Refused, n, h.title(), "%s has the type %q and a block %s, which belongs to the type %s; correct "+
+					"one of them", name, kind.text(), key, strings.Join(blocks[key], " or "))
 			}
 		}
 		f.refusedMTU(h, i)
@@ -127,7 +128,8 @@ func (f *addressArea) refusedLinks(h host) {
 			continue
 		}
 		if len(name) > longestName && slices.Contains(named, kind.text()) && !h.renamed(i) {
-			add(&f.Refused, i.get("name"), h.title(), "%s has %d characters and gets no interface: NetworkManager refuses more than %d; write a shorter name", name, len(name), longestName)
+			add(&f.Refused, i.get("name"), h.title(), "%s has %d characters and gets no interface: NetworkManager refuses more than %d; write a "+
+				"shorter name", name, len(name), longestName)
 		}
 		switch kind.text() {
 		case "vlan":
@@ -169,7 +171,8 @@ func (f *addressArea) refusedMTU(h host, i node) {
 	case !ok:
 		add(&f.Refused, n, h.title(), "%q is no MTU; write a number", n.text())
 	case mtu < leastMTU && on(i.get("ipv6", "enabled")):
-		add(&f.Refused, n, h.title(), "IPv6 needs an MTU of %d or more, %s has %d; write a larger one, or enabled: false in ipv6", leastMTU, i.get("name").text(), mtu)
+		add(&f.Refused, n, h.title(), "IPv6 needs an MTU of %d or more, %s has %d; write a larger one, or enabled: "+
+			"false in ipv6", leastMTU, i.get("name").text(), mtu)
 	}
 }
 
@@ -194,7 +197,8 @@ func (f *addressArea) refusedPorts(h host) {
 			}
 			for _, family := range []string{"ipv4", "ipv6"} {
 				if n := link.get(family, "enabled"); on(n) {
-					add(&f.Refused, n, h.title(), "%s is a port of %s and cannot have %s; write enabled: false, and the addresses at %s", name, of[name], family, of[name])
+					add(&f.Refused, n, h.title(), "%s is a port of %s and cannot have %s; write enabled: false, and the "+
+						"addresses at %s", name, of[name], family, of[name])
 				}
 			}
 		}
@@ -202,7 +206,8 @@ func (f *addressArea) refusedPorts(h host) {
 	for _, i := range h.links() {
 		n := i.get("controller")
 		if name := n.text(); name != "" && !gone(i) && !slices.ContainsFunc(h.links(), func(l node) bool { return l.get("name").text() == name }) {
-			add(&f.Refused, n, h.title(), "networkConfig has no interface %s, which is to be the controller of %s; add it, or correct the name", name, i.get("name").text())
+			add(&f.Refused, n, h.title(), "networkConfig has no interface %s, which is to be the controller of %s; add it, or "+
+				"correct the name", name, i.get("name").text())
 		}
 	}
 }

@@ -62,7 +62,8 @@ func (f *addressArea) refusedHop(h host, r node) {
 	case state == "absent":
 		add(&f.Refused, n, h.title(), "the route to %s leads over %s, whose state is absent", dest, n.text())
 	case !on(link.get(family, "enabled")):
-		add(&f.Refused, n, h.title(), "the route to %s leads over %s, and %s is not switched on there; write enabled: true in its block %s, or remove the route", dest, n.text(), family, family)
+		add(&f.Refused, n, h.title(), "the route to %s leads over %s, and %s is not switched on there; write enabled: true in its block %s, or "+
+			"remove the route", dest, n.text(), family, family)
 	}
 }
 
@@ -109,7 +110,8 @@ func (f *addressArea) refusedServers(h host) {
 	for _, family := range sortedKeys(families) {
 		if !h.asks(family) {
 			n := h.config.get("dns-resolver", "config", "server")
-			add(&f.Refused, n, h.title(), "no interface of %s has addresses in %s, and a name server is of that family; switch it on at an interface, or remove the server", h.title(), family)
+			add(&f.Refused, n, h.title(), "no interface of %s has addresses in %s, and a name server is of that family; switch it on at an interface, "+
+				"or remove the server", h.title(), family)
 		}
 	}
 }

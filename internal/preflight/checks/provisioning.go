@@ -135,7 +135,8 @@ func (f *provisioningArea) disabled(p plans, metal node) {
 		case !ok:
 			add(&f.Network, n, n.text(), "%s %q is no address", key, n.text())
 		case len(machine) > 0 && !slices.ContainsFunc(machine, func(m network) bool { return m.prefix.Contains(addr) }):
-			add(&f.Network, n, n.text(), "the provisioning network is Disabled, and %s %s is in none of the machine networks (%s); write a free address of them", key, addr, prefixes(machine))
+			add(&f.Network, n, n.text(), "the provisioning network is Disabled, and %s %s is in none of the machine networks (%s); write a free "+
+				"address of them", key, addr, prefixes(machine))
 		}
 	}
 }

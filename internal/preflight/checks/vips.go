@@ -72,7 +72,8 @@ func readVIPs(ctx context.Context, w *facts.World) (vipArea, error) {
 		case user:
 			add(&f.External, vip, addr.String(), "%s is in none of the machine networks (%s); add its network behind them", addr, prefixes(machine))
 		case required:
-			add(&f.Outside, vip, addr.String(), "%s is in none of the machine networks (%s); write a free address of them, or add its network", addr, prefixes(machine))
+			add(&f.Outside, vip, addr.String(), "%s is in none of the machine networks (%s); write a free address of them, or add "+
+				"its network", addr, prefixes(machine))
 		}
 		for _, n := range machine {
 			if n.prefix.Contains(addr) && edge(n.prefix, addr) {
@@ -106,7 +107,8 @@ func (f *vipArea) present(p plans, platform node, name string, api, ingress []no
 		other []node
 	}{{api, "apiVIPs", ingress}, {ingress, "ingressVIPs", api}} {
 		n := platform.get(v.field)
-		if old := platform.get(strings.TrimSuffix(v.field, "s")); old.text() != "" && !slices.ContainsFunc(v.list, func(n node) bool { return n.text() == old.text() }) {
+		if old := platform.get(strings.TrimSuffix(v.field, "s")); old.text() != "" &&
+			!slices.ContainsFunc(v.list, func(n node) bool { return n.text() == old.text() }) {
 			add(&f.Invalid, old, old.text(), "it is another address than in %s; remove it", v.field)
 		}
 		if len(v.list) > 2 {
@@ -153,7 +155,8 @@ func (f *vipArea) family(p plans, list []node) {
 	if len(six) != 1 || len(machine) == 0 {
 		return
 	}
-	if both := slices.ContainsFunc(machine, func(n network) bool { return n.prefix.Addr().Is6() != machine[0].prefix.Addr().Is6() }); both && six[0] != machine[0].prefix.Addr().Is6() {
+	if both := slices.ContainsFunc(machine, func(n network) bool { return n.prefix.Addr().Is6() != machine[0].prefix.Addr().Is6() }); both &&
+		six[0] != machine[0].prefix.Addr().Is6() {
 		add(&f.Family, list[0], list[0].text(), "%s is not of the family of the first machine network, %s", list[0].text(), machine[0].prefix)
 	}
 }
@@ -211,7 +214,8 @@ func (p plans) uses() []use {
 		}
 	}
 	metal := p.install.get("platform", "baremetal")
-	for _, key := range []string{"clusterProvisioningIP", "provisioningHostIP", "bootstrapProvisioningIP", "bootstrapExternalStaticIP", "bootstrapExternalStaticGateway", "bootstrapExternalStaticDNS"} {
+	for _, key := range []string{"clusterProvisioningIP", "provisioningHostIP", "bootstrapProvisioningIP", "bootstrapExternalStaticIP",
+		"bootstrapExternalStaticGateway", "bootstrapExternalStaticDNS"} {
 		take(metal.get(key), "the "+key)
 	}
 	take(p.agent.get("rendezvousIP"), "the rendezvous IP")

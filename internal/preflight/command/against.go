@@ -76,7 +76,8 @@ func (a *app) knownCluster(cluster string) error {
 	if known, err := a.source.Kube.HasContext(cluster); known || err != nil { // a kubeconfig that cannot be read is said where it is
 		return nil
 	}
-	return session.Usagef("--against %s: there is no such file or directory, and no such context in the kubeconfig; write what oc adm must-gather wrote, or a context of: oc config get-contexts, with --kubeconfig FILE where it is in another file", cluster)
+	return session.Usagef("--against %s: there is no such file or directory, and no such context in the kubeconfig; write what oc adm must-gather "+
+		"wrote, or a context of: oc config get-contexts, with --kubeconfig FILE where it is in another file", cluster)
 }
 
 // isContext reports whether CLUSTER is a context of the kubeconfig and not an archive. A name
@@ -89,7 +90,8 @@ func (a *app) isContext(cluster string) bool {
 	if known, _ := a.source.Kube.HasContext(cluster); !known || strings.ContainsRune(cluster, filepath.Separator) {
 		return false
 	}
-	fmt.Fprintf(a.IO.Err, "%s: --against %s is a context of the kubeconfig, and a file or directory here: the cluster is checked; for the archive write --against .%c%s\n",
+	fmt.Fprintf(a.IO.Err, "%s: --against %s is a context of the kubeconfig, and a file or directory here: the cluster is checked; for the archive "+
+		"write --against .%c%s\n",
 		a.Name, a.Style().Clean(cluster), filepath.Separator, a.Style().Clean(cluster))
 	return true
 }
@@ -136,7 +138,8 @@ func askMore(d *diagnosis.Diagnosis, o session.Options) {
 		namespace = hosted.ControlPlaneOf(in, name)
 	}
 	d.Groups.Gaps = slices.Insert(gaps, min(1, len(gaps)), diagnosis.Gap{
-		State: evidence.Missing, Reason: "not asked: values of Secrets are read only when asked for", Needs: []string{evidence.Secrets.String() + " -n " + namespace},
+		State: evidence.Missing, Reason: "not asked: values of Secrets are read only " +
+			"when asked for", Needs: []string{evidence.Secrets.String() + " -n " + namespace},
 		Supply: []evidence.Supply{{Kind: evidence.SupplySecrets, Namespace: namespace}},
 	})
 }
@@ -194,7 +197,8 @@ func forNewHosts(d *diagnosis.Diagnosis, catalog *fault.Catalog) *diagnosis.Diag
 		if d.Verdict.Class == diagnosis.Undetermined && d.Verdict.Reason != "" {
 			why = "not all is known of those that are there: " + d.Verdict.Reason
 		}
-		out.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseUnknown, Reason: "nothing is known that keeps a new host from joining, and " + why}
+		out.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseUnknown, Reason: "nothing is known that keeps a new host " +
+			"from joining, and " + why}
 	default:
 		out.Verdict = diagnosis.Verdict{Class: diagnosis.Healthy, Cause: diagnosis.CauseNone, Reason: "nothing is known that keeps a new host from joining"}
 	}

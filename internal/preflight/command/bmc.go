@@ -43,9 +43,11 @@ const (
 
 func (a *app) addBMCFlags(cmd *cobra.Command, o *bmcFlags) {
 	cmdutil.Grouped(cmd, cmdutil.GroupBMC, func(f *pflag.FlagSet) {
-		f.BoolVar(&o.ask, "bmc", false, "ask the BMCs of the plan over Redfish: it only reads, with the credentials of the plan, of --bmc-credentials or of $"+bmcUserVariable+" and $"+bmcPasswordVariable)
+		f.BoolVar(&o.ask, "bmc", false, "ask the BMCs of the plan over Redfish: it only reads, with the credentials of the plan, of "+
+			"--bmc-credentials or of $"+bmcUserVariable+" and $"+bmcPasswordVariable)
 		f.StringVar(&o.list, "bmc-list", "", "ask the BMCs in this `FILE`, too: a line for each, NAME ADDRESS [master|worker]")
-		f.StringVar(&o.from, "bmc-from", "", "ask the BMCs of the BareMetalHosts in the archive at this `PATH`, or \""+fromCluster+"\": in that of the kubeconfig")
+		f.StringVar(&o.from, "bmc-from", "", "ask the BMCs of the BareMetalHosts in the archive at this "+
+			"`PATH`, or \""+fromCluster+"\": in that of the kubeconfig")
 		f.StringVar(&o.credentials, "bmc-credentials", "", "`FILE` (mode 0600) with default: {username, password} and hosts: {NAME: {username, password}}")
 		f.StringVar(&o.ca, "bmc-ca", "", "`FILE` with the authorities (PEM) that have signed the certificates of the BMCs, besides those of the system")
 		f.DurationVar(&o.timeout, "bmc-timeout", bmc.DefaultLimit, "time for one BMC; slow ones need a minute or two")
@@ -61,7 +63,8 @@ func (o bmcFlags) asks() bool { return o.ask || o.elsewhere() }
 func (o bmcFlags) check(timed bool) error {
 	switch {
 	case !o.asks() && (o.credentials != "" || o.ca != "" || timed):
-		return session.Usagef("--bmc-credentials, --bmc-ca and --bmc-timeout only change how BMCs are asked: also write --bmc for those of the plan, or --bmc-list FILE, or --bmc-from PATH")
+		return session.Usagef("--bmc-credentials, --bmc-ca and --bmc-timeout only change how BMCs are asked: also write --bmc for those of the plan, " +
+			"or --bmc-list FILE, or --bmc-from PATH")
 	case o.timeout < time.Second || o.timeout > time.Hour:
 		return session.Usagef("--bmc-timeout %s: write a time from 1s to 1h", o.timeout)
 	}

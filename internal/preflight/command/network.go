@@ -36,7 +36,8 @@ func (a *app) withNetwork(ctx context.Context, s *plan.Source, o preflightFlags)
 			return nil, fmt.Errorf("--network-answers %s: %w", path, err)
 		}
 		if err := netcheck.Fit(plans, list, a.IO.Clock()); err != nil {
-			return nil, fmt.Errorf("--network-answers %s: %w; get new answers: rollcall-host preflight -f FILE > %s, with all files of this plan", path, err, filepath.Base(path))
+			return nil, fmt.Errorf("--network-answers %s: %w; get new answers: rollcall-host preflight -f FILE > %s, with all files "+
+				"of this plan", path, err, filepath.Base(path))
 		}
 		if list, err = machines.Named(list); err != nil {
 			return nil, fmt.Errorf("--network-answers %s: %w", path, err)

@@ -92,8 +92,10 @@ above --fail-on, 3 undecided.`,
 	f.StringVar(&o.dir, "install-dir", "", "`DIR` of openshift-install, also where only manifests are left in it; default: the current one")
 	f.StringVar(&o.release, "release", "", "the `RELEASE` that you will install, as 4.18: some checks depend on it")
 	f.StringVar(&o.against, "against", "", "check whether this running cluster lets new hosts join: a context of the kubeconfig, or an archive, as `CLUSTER`")
-	f.BoolVar(&a.source.Probe, "probe", false, "with --against, also ask its machine config servers and API servers, without credentials: do hosts reach them, and which certificate do they serve")
-	f.StringSliceVar(&a.source.ReadSecrets, "read-secrets", nil, "with --against, also read Secrets of this `NAMESPACE`: user-data and tokens; values are never shown or kept; repeatable")
+	f.BoolVar(&a.source.Probe, "probe", false, "with --against, also ask its machine config servers and API servers, without credentials: do hosts "+
+		"reach them, and which certificate do they serve")
+	f.StringSliceVar(&a.source.ReadSecrets, "read-secrets", nil, "with --against, also read Secrets of this `NAMESPACE`: user-data and tokens; values "+
+		"are never shown or kept; repeatable")
 	f.StringVar(&a.source.Hosted, "hosted", "", "with --against of a management cluster: the hosted cluster `NS/NAME` that hosts are added to")
 	f.BoolVar(&o.network, "network", false, "ask the network of the plan, too: names, virtual addresses, load balancers, time servers, registries")
 	f.StringArrayVar(&o.answers, "network-answers", nil, "`FILE` that rollcall-host preflight wrote on another machine; repeatable")
@@ -122,9 +124,10 @@ func (a *app) preflight(ctx context.Context, format string, o preflightFlags) (e
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	return a.Answer(ctx, r, format, cmdutil.Question{Call: a.preflightCall(o), Undecided: preflight.Undecided, Diagnose: func(ctx context.Context) (*diagnosis.Diagnosis, error) {
-		return checkPlan(ctx, r)
-	}})
+	return a.Answer(ctx, r, format, cmdutil.Question{Call: a.preflightCall(o), Undecided: preflight.Undecided,
+		Diagnose: func(ctx context.Context) (*diagnosis.Diagnosis, error) {
+			return checkPlan(ctx, r)
+		}})
 }
 
 // checkPlan runs the checks of preflight over a plan that is open.

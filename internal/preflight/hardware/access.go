@@ -108,7 +108,8 @@ func (f *accessArea) certificates(w *facts.World, list []host) {
 	eachHost(&f.Expired, list, of(probe.TrustExpired, probe.TrustNotYetValid))
 	eachHost(&f.Unverified, list, judged(func(h host) result {
 		if h.Off && h.Trust != probe.TrustVerified {
-			return wrong("the credential is sent to %s though its certificate does not verify (%s): %s says disableCertificateVerification", h.Endpoint, h.TrustError, h.writtenIn())
+			return wrong("the credential is sent to %s though its certificate does not verify (%s): %s says "+
+				"disableCertificateVerification", h.Endpoint, h.TrustError, h.writtenIn())
 		}
 		return fine
 	}))
@@ -133,7 +134,8 @@ func (f *accessArea) login(list []host) {
 	eachHost(&f.Refused, list, func(h host) result {
 		switch {
 		case h.Login == bmc.LoginRefused && h.Disabled:
-			return wrong("%s answers HTTP 401 and offers no basic authentication, the only one that is used here: the credential of %s can be right", h.Endpoint, h.LoginBy)
+			return wrong("%s answers HTTP 401 and offers no basic authentication, the only one that is used here: the credential of %s "+
+				"can be right", h.Endpoint, h.LoginBy)
 		case h.Login == bmc.LoginRefused:
 			return wrong("%s refuses the credential of %s (HTTP %d); it was sent once and will not be again", h.Endpoint, h.LoginBy, h.Status)
 		case h.Failure == bmc.Refused:
@@ -173,7 +175,8 @@ func (h host) rights() result {
 	case slices.Contains(h.Privileges, "ConfigureComponents"):
 		return fine
 	}
-	return wrong("the account of the plan has the role %s, which may not switch power and boot (no ConfigureComponents; it has %s)", h.RoleID, strings.Join(h.Privileges, ", "))
+	return wrong("the account of the plan has the role %s, which may not switch power and boot (no "+
+		"ConfigureComponents; it has %s)", h.RoleID, strings.Join(h.Privileges, ", "))
 }
 
 // service: what answers, and to what the address leads.

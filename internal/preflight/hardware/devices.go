@@ -88,7 +88,8 @@ func (h host) missingMAC() result {
 		case len(have) == 0:
 			return result{unknown: "its BMC shows no MAC address"}
 		case h.lacks(bmc.PartCards):
-			return result{unknown: "its BMC shows " + some(have) + " and not " + mac + ", and it lists no network cards: the address can be on one that it does not show"}
+			return result{unknown: "its BMC shows " + some(have) + " and not " + mac + ", and it lists no network cards: the address can be on one " +
+				"that it does not show"}
 		}
 		return wrong("no network card of it has %s; its BMC shows %s", mac, some(have)).as(mac)
 	}
@@ -222,7 +223,8 @@ func storageOf(d bmc.Disk) metal3.Storage {
 	if wwn != "" && !strings.HasPrefix(wwn, "0x") && !strings.HasPrefix(wwn, "eui.") {
 		wwn = "0x" + wwn
 	}
-	return metal3.Storage{Name: d.ID, Model: d.Model, Vendor: d.Vendor, SerialNumber: d.Serial, WWN: wwn, SizeBytes: metal3.Capacity(d.Bytes), Rotational: d.Media == "HDD"}
+	return metal3.Storage{Name: d.ID, Model: d.Model, Vendor: d.Vendor, SerialNumber: d.Serial, WWN: wwn, SizeBytes: metal3.Capacity(d.Bytes),
+		Rotational: d.Media == "HDD"}
 }
 
 func (h host) smallDisks() result {
@@ -249,7 +251,8 @@ func (h host) failingDisk() result {
 	for _, d := range h.Disks {
 		switch {
 		case d.Failing || d.Health == "Critical":
-			return wrong("the disk %s (%s, serial number %s) fails or is about to: health %s, FailurePredicted %t", d.ID, d.Model, d.Serial, d.Health, d.Failing)
+			return wrong("the disk %s (%s, serial number %s) fails or is about to: health %s, "+
+				"FailurePredicted %t", d.ID, d.Model, d.Serial, d.Health, d.Failing)
 		case d.Health == "" && !d.Volume:
 			hidden = d.ID
 		}

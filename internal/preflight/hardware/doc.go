@@ -136,8 +136,9 @@ func shown(test func(host) result, parts ...string) func(host) result {
 }
 
 var partWords = map[string]string{
-	bmc.PartNICs: "its network cards", bmc.PartCards: "the list of its cards", bmc.PartDisks: "its disks", bmc.PartMedia: "its virtual drives", bmc.PartSecureBoot: "Secure Boot",
-	bmc.PartBIOS: "its BIOS settings", bmc.PartManager: "itself", bmc.PartProcessors: "its processors", bmc.PartAccount: "the rights of the account",
+	bmc.PartNICs: "its network cards", bmc.PartCards: "the list of its cards", bmc.PartDisks: "its disks", bmc.PartMedia: "its virtual drives",
+	bmc.PartSecureBoot: "Secure Boot",
+	bmc.PartBIOS:       "its BIOS settings", bmc.PartManager: "itself", bmc.PartProcessors: "its processors", bmc.PartAccount: "the rights of the account",
 }
 
 // lacks reports whether the BMC does not have a part at all.

@@ -29,7 +29,8 @@ var (
 
 // exchange sends one question and returns its answers. dial opens the connection; of an
 // answer that does not fit in a datagram it asks again over TCP (RFC 1035, 4.2).
-func exchange(ctx context.Context, dial func(ctx context.Context, network string) (net.Conn, error), name string, kind dnsmessage.Type) ([]dnsmessage.Resource, error) {
+func exchange(ctx context.Context, dial func(ctx context.Context, network string) (net.Conn, error), name string,
+	kind dnsmessage.Type) ([]dnsmessage.Resource, error) {
 	query, id, err := queryOf(name, kind)
 	if err != nil {
 		return nil, err
@@ -60,7 +61,8 @@ func queryOf(name string, kind dnsmessage.Type) (query []byte, id uint16, err er
 }
 
 // exchangeOver asks once. Datagrams of somebody else are passed over until the time ends.
-func exchangeOver(ctx context.Context, dial func(context.Context, string) (net.Conn, error), network string, query []byte, id uint16) (answers []dnsmessage.Resource, cut bool, err error) {
+func exchangeOver(ctx context.Context, dial func(context.Context, string) (net.Conn, error), network string, query []byte,
+	id uint16) (answers []dnsmessage.Resource, cut bool, err error) {
 	conn, err := dial(ctx, network)
 	if err != nil {
 		return nil, false, fmt.Errorf("%w: %w", errNoAnswer, err)

@@ -275,7 +275,8 @@ func bundle(text string) []any {
 		if !c.IsCA {
 			state = "not a CA"
 		}
-		list = append(list, map[string]any{"state": state, "subject": c.Subject.String(), "notAfter": c.NotAfter.UTC().Format("2006-01-02T15:04:05Z"), "notBefore": c.NotBefore.UTC().Format("2006-01-02T15:04:05Z")})
+		list = append(list, map[string]any{"state": state, "subject": c.Subject.String(), "notAfter": c.NotAfter.UTC().Format("2006-01-02T15:04:05Z"),
+			"notBefore": c.NotBefore.UTC().Format("2006-01-02T15:04:05Z")})
 	}
 	if len(list) == 0 || strings.TrimSpace(string(rest)) != "" && strings.Contains(string(rest), "-----BEGIN") {
 		list = append(list, map[string]any{"state": "unreadable"})

@@ -46,7 +46,8 @@ func (f fixFlags) runOf(verb, id string) fixRun {
 // ended prints how a run ended: what the whole diagnosis shows now on stdout, and a
 // failure on stderr. An error carries the exit code.
 func (a *app) ended(ctx context.Context, format string, run fixRun, o *repair.Outcome, err error) error {
-	end := fixEnd{APIVersion: repair.APIVersion, Kind: "RepairEnd", Plan: run.id, Command: run.verb, Outcome: o, ExitCode: cmdutil.CodeOf(err, repair.ExitCode), Next: []string{}}
+	end := fixEnd{APIVersion: repair.APIVersion, Kind: "RepairEnd", Plan: run.id, Command: run.verb, Outcome: o,
+		ExitCode: cmdutil.CodeOf(err, repair.ExitCode), Next: []string{}}
 	if err == nil {
 		end.ExitCode = cmdutil.ExitCode(o.ExitCode())
 	}

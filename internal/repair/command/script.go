@@ -83,7 +83,8 @@ func (a *app) fixScript(ctx context.Context, f scriptFlags, node string) (err er
 		}},
 		{Heading: "In the cluster, after apply", Entries: []answer.Entry{
 			step("requests", cmdutil.JoinWords([]string{a.Name, "csr list --node", shellcommand.Quote(node)})),
-			step("client", cmdutil.JoinWords([]string{a.Name, "csr approve CSR_NAME --expect", shellcommand.Quote(node) + "=IP", "--booted-after 10m --rebuild --yes"})),
+			step("client", cmdutil.JoinWords([]string{a.Name, "csr approve CSR_NAME --expect", shellcommand.Quote(node) + "=IP",
+				"--booted-after 10m --rebuild --yes"})),
 			{Name: "serving", Text: "the same, a minute later, where the machine approver does not approve it"},
 			step("see it", cmdutil.JoinWords([]string{a.Name, "diagnose", "host/" + short})),
 		}},

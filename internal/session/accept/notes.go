@@ -23,7 +23,8 @@ func (l *List) Notes(d *diagnosis.Diagnosis) []Note {
 		e := &l.entries[i]
 		switch {
 		case e.expired(d.Now):
-			list = append(list, Note{true, fmt.Sprintf("%s expired %s ago, with the end of %s: it no longer counts", e, fault.Span(d.Now.Sub(e.end())), e.Until.Format(time.DateOnly))})
+			list = append(list, Note{true, fmt.Sprintf("%s expired %s ago, with the end of %s: it no "+
+				"longer counts", e, fault.Span(d.Now.Sub(e.end())), e.Until.Format(time.DateOnly))})
 			continue
 		case e.Until.After(d.Now.AddDate(1, 0, 0)):
 			list = append(list, Note{true, fmt.Sprintf("%s counts until %s, which is more than a year ahead", e, e.Until.Format(time.DateOnly))})
@@ -34,7 +35,8 @@ func (l *List) Notes(d *diagnosis.Diagnosis) []Note {
 				list = append(list, Note{false, fmt.Sprintf("%s accepts nothing here: %s", e, why)})
 			}
 		case d.Cluster.ID == "":
-			list = append(list, Note{false, fmt.Sprintf("%s accepts nothing here: it is for cluster %s, and which cluster this is could not be read", e, e.Cluster)})
+			list = append(list, Note{false, fmt.Sprintf("%s accepts nothing here: it is for cluster %s, and which cluster this is could "+
+				"not be read", e, e.Cluster)})
 		default:
 			elsewhere++
 		}

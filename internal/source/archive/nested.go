@@ -75,7 +75,8 @@ func (b *builder) splitNested() {
 		name := hypershift.ClusterOf(n.dir)
 		s.notes = append(s.notes, evidence.Coverage{
 			Need: NestedNeed(name), State: evidence.Missing, Supply: evidence.Supply{Kind: evidence.SupplyHosted, Name: name},
-			Reason: fmt.Sprintf("not asked: %d files of it are there in %s and were not read; this is the answer for the management cluster", files[n.dir], n.dir),
+			Reason: fmt.Sprintf("not asked: %d files of it are there in %s and were not read; this is the answer for the "+
+				"management cluster", files[n.dir], n.dir),
 		})
 	}
 }

@@ -50,7 +50,8 @@ func Find(ctx context.Context, cfg *rest.Config, name string) (*Node, error) {
 	if _, err := client.Node(ctx, name); apierrors.IsNotFound(err) {
 		return nil, &Error{name, errors.New("the cluster has no node of this name; oc get nodes lists them")}
 	}
-	return nil, &Error{name, fmt.Errorf("no machine-config-daemon runs on it (oc -n %s get pods -o wide); name another node, or run rollcall-host on the machine", openshift.MachineConfigNamespace)}
+	return nil, &Error{name, fmt.Errorf("no machine-config-daemon runs on it (oc -n %s get pods -o wide); name another node, or run rollcall-host on "+
+		"the machine", openshift.MachineConfigNamespace)}
 }
 
 // permissionError adds the way out to what the API answered, or that it did not answer.

@@ -133,8 +133,9 @@ func describedLease(b block, node string) map[string]any {
 		return nil
 	}
 	micro := strings.TrimSuffix(renewed, "Z") + ".000000Z"
-	return map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": map[string]any{"name": node, "namespace": corev1.NamespaceNodeLease},
-		"spec": map[string]any{"holderIdentity": firstOf(b.get("Lease", "HolderIdentity"), node), "renewTime": micro}}
+	return map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+		"metadata": map[string]any{"name": node, "namespace": corev1.NamespaceNodeLease},
+		"spec":     map[string]any{"holderIdentity": firstOf(b.get("Lease", "HolderIdentity"), node), "renewTime": micro}}
 }
 
 // describedRequest reads describeCertificateSigningRequest.

@@ -138,7 +138,8 @@ var ownLogs = []ownLog{
 		openshift.MachineConfigServer},
 	{regexp.MustCompile(klog + `(?:csr_check|csr_approver)\.go:\d+\] `), openshift.MachineApproverNamespace, openshift.MachineApproverContainer},
 	{regexp.MustCompile(klog + `drain_controller\.go:\d+\] `), openshift.MachineConfigNamespace, openshift.MachineConfigController},
-	{regexp.MustCompile(`^\{"level":"[a-z]+","ts":"[^"]+","(?:logger":"[^"]+",")?caller":"(?:etcdserver|rafthttp|wal|mvcc|embed|etcdmain|membership|raft|snap)/`), openshift.EtcdNamespace, "etcd"},
+	{regexp.MustCompile(`^\{"level":"[a-z]+","ts":"[^"]+","(?:logger":"[^"]+",")?caller":"(?:etcdserver|rafthttp|wal|mvcc|embed|etcdmain|membership|` +
+		`raft|snap)/`), openshift.EtcdNamespace, "etcd"},
 }
 
 // ownLog takes a line of a container log that no command names. Which pod wrote it is not

@@ -34,22 +34,28 @@ const (
 // rules is the whole list.
 var rules = []rule{
 	// The field's words.
-	{in: shown, pattern: words(`(certificates?|tokens?|credentials?|signers?|kubeconfigs?|CAs?|lease)( \S+){0,3} (ended|ends|end)`), unless: words(`(which|that|who|at which) ends?|ends? (in|of)`),
-		write: "expired", why: fieldWord, fires: "The serving certificate has ended by the clock of the machine.", passes: "The certificate of the front-end expired."},
-	{in: shown, pattern: words(`(containers?|pods?|process|program|kubelet|CRI-O|haproxy|keepalived|daemon|operator|controller|servers?|unit|ramdisk)( itself)? (has ended|had ended|have ended|ended|ends|end)`),
+	{in: shown, pattern: words(`(certificates?|tokens?|credentials?|signers?|kubeconfigs?|CAs?|lease)( \S+){0,3} (ended|ends|end)`),
+		unless: words(`(which|that|who|at which) ends?|ends? (in|of)`),
+		write:  "expired", why: fieldWord, fires: "The serving certificate has ended by the clock of " +
+			"the machine.", passes: "The certificate of the front-end expired."},
+	{in: shown, pattern: words(`(containers?|pods?|process|program|kubelet|CRI-O|haproxy|keepalived|daemon|operator|controller|servers?|unit|` +
+		`ramdisk)( itself)? (has ended|had ended|have ended|ended|ends|end)`),
 		write: "exited, exits, stopped", why: fieldWord, fires: "The pod ended at once.", passes: "The installer sends the end of the log."},
 	{in: shown, pattern: words(`anew`),
-		write: "again; a certificate is rotated or regenerated, an object re-created", why: plain, fires: "The pod is made anew.", passes: "There is a new pod."},
-	{in: shown, pattern: words(`(is|are|was|were|be|been|makes|make|made) (made )?(\S+ ){0,3}again`), unless: words(`(is|are|was|were|be|been) (\S+ ){1,3}again|(boots?|starts?|runs?|reads?|asks?|trie[sd]|try|works?|listen) again`),
-		write: "re-created, regenerated, rebuilt, rotated", why: fieldWord, fires: "The controller makes the Secret again.", passes: "The host boots again."},
+		write: "again; a certificate is rotated or regenerated, an object re-created", why: plain, fires: "The pod is made anew.",
+		passes: "There is a new pod."},
+	{in: shown, pattern: words(`(is|are|was|were|be|been|makes|make|made) (made )?(\S+ ){0,3}again`),
+		unless: words(`(is|are|was|were|be|been) (\S+ ){1,3}again|(boots?|starts?|runs?|reads?|asks?|trie[sd]|try|works?|listen) again`),
+		write:  "re-created, regenerated, rebuilt, rotated", why: fieldWord, fires: "The controller makes the Secret again.", passes: "The host boots again."},
 	{in: shown, pattern: words(`(is|are|was|were) made again`),
 		write: "is re-created, is regenerated", why: fieldWord, fires: "The Secret was made again.", passes: "The Secret was made once."},
 	{in: shown, pattern: words(`(API|server|BMC|registry|host|member|service|it|they) (is|are|was|were) away`),
 		write: "is unreachable, is down", why: fieldWord, fires: "While the API is away, nothing is read.", passes: "The API is 2 hops away."},
 	{in: shown, pattern: words(`the fronts?|fronts`), unless: words(`front of`),
 		write: "the load balancer, the endpoint", why: fieldWord, fires: "The front refuses the port.", passes: "The proxy is in front of the API."},
-	{in: shown, pattern: words(`(the|its|this|that|whose|no|one) ways? (to|from|between|there|ends?|through|into)( (the|an?|its|each|port|\S+)){0,2}`), unless: words(`ways? to (do|get|read|write|see|ask|make|find|tell|keep|say|undo|run|record|show|add|give|use|check|have|count|name|choose|stop)( .*)?`),
-		write: "the network path", why: fieldWord, fires: "The way to the API ends at the load balancer.", passes: "The only way to read it is oc."},
+	{in: shown, pattern: words(`(the|its|this|that|whose|no|one) ways? (to|from|between|there|ends?|through|into)( (the|an?|its|each|port|\S+)){0,2}`),
+		unless: words(`ways? to (do|get|read|write|see|ask|make|find|tell|keep|say|undo|run|record|show|add|give|use|check|have|count|name|choose|stop)( .*)?`),
+		write:  "the network path", why: fieldWord, fires: "The way to the API ends at the load balancer.", passes: "The only way to read it is oc."},
 	{in: shown, pattern: words(`rungs?`),
 		write: "check", why: metaphor, fires: "The rungs below it decide.", passes: "It is wrong."},
 	{in: shown, pattern: words(`(is|are|was|were) (not )?(of|by) (an?|the|another) (\w+ )?(authority|signer|CA)`),
@@ -59,7 +65,8 @@ var rules = []rule{
 	{in: shown, pattern: words(`(not|does not|do not|did not) (get on|come on)|(out of|not in|in|no longer in) step`),
 		write: "is not progressing, is not synchronized", why: fieldWord, fires: "The clocks are not in step.", passes: "It is in stepDown mode."},
 	{in: shown, pattern: words(`(gives?|gave) (no|none|any|every|each)( of)? (nodes?|hosts?|them)`),
-		write: "does not update any node to", why: fieldWord, fires: "The controller gives none of them the config.", passes: "The controller updates no more than one node at a time."},
+		write: "does not update any node to", why: fieldWord, fires: "The controller gives none of them " +
+			"the config.", passes: "The controller updates no more than one node at a time."},
 	{in: shown, pattern: words(`plug-ins?`),
 		write: "plugin", why: fieldWord, fires: "The network plug-in is up.", passes: "The network plugin is up, plug in the cable."},
 	{in: shown, pattern: words(`roll-outs?`),
@@ -110,7 +117,8 @@ var rules = []rule{
 		write: "continues", why: plain, fires: "The installation goes on.", passes: "It is going, on master-0 too."},
 	{in: shown, pattern: words(`(is|are|was|were) not there`),
 		write: "does not exist, is missing", why: plain, fires: "The Secret is not there.", passes: "Check whether the Secret is there."},
-	{in: shown, pattern: words(`(\w+ )?(is|are|was|were) no \w+`), unless: words(`(there|that|this|which|what) (is|are|was|were) no .*|.* no (longer|more|less|later|one|reason|sign)`),
+	{in: shown, pattern: words(`(\w+ )?(is|are|was|were) no \w+`), unless: words(`(there|that|this|which|what) (is|are|was|were) no .*|` +
+		`.* no (longer|more|less|later|one|reason|sign)`),
 		write: "is not a", why: plain, fires: "What answers is no API server.", passes: "There is no API server; it is no longer used."},
 	{in: shown, pattern: words(`(is|are|was|were) to be`),
 		write: "should be, must be", why: plain, fires: "The host is to be online.", passes: "It has to be online."},
@@ -122,7 +130,8 @@ var rules = []rule{
 		write: "such as", why: plain, fires: "Other causes, as a firewall.", passes: "It continues, as the log shows."},
 	{in: shown, pattern: words(`misspelt|learnt|whilst|cancelled|centre|licence|grey|judgement|defence|fulfil`),
 		write: "misspelled, while, canceled, center, license, gray", why: american, fires: "The name is misspelt.", passes: "The defenses are centered."},
-	{in: shown, pattern: words(`(un)?(synchron|recogn|sanit|initial|organ|real|normal|summar|minim|maxim|optim|util|author|serial|final|general|custom|neutral|prior|stabil|virtual|container|anonym|equal|categor|emphas|memor|random|canonical)is(e|es|ed|er|ers|ing|ation|able)|analys(e|ed|es)`),
+	{in: shown, pattern: words(`(un)?(synchron|recogn|sanit|initial|organ|real|normal|summar|minim|maxim|optim|util|author|serial|final|general|` +
+		`custom|neutral|prior|stabil|virtual|container|anonym|equal|categor|emphas|memor|random|canonical)is(e|es|ed|er|ers|ing|ation|able)|analys(e|ed|es)`),
 		write: "-ize, -yze", why: american, fires: "The clock is not synchronised.", passes: "The rise is otherwise surprising, by this analysis."},
 	{in: shown, pattern: words(`(colour|behaviour|honour|favour|neighbour|labour|flavour|harbour)(s|ed|ing|able)?`),
 		write: "-or", why: american, fires: "--colour changes its behaviour.", passes: "Four hours of your time."},
@@ -158,6 +167,8 @@ var rules = []rule{
 		write: "no full stop", why: "a title is a heading", fires: "etcd has lost its quorum.", passes: "etcd has lost its quorum"},
 	{in: title | catalog, longest: 30,
 		write: "two sentences", why: "one thought per sentence",
-		fires:  "the host that asks for its config from the server that runs on the machine that holds the address that the load balancer has for the port that is used by it in the end",
-		passes: "The host asks for its config. The server runs on the machine that holds the address. The load balancer has that address for the port, which is used by the host in the end."},
+		fires: "the host that asks for its config from the server that runs on the machine that holds the address that the load balancer has for the " +
+			"port that is used by it in the end",
+		passes: "The host asks for its config. The server runs on the machine that holds the address. The load balancer has that address for the " +
+			"port, which is used by the host in the end."},
 }

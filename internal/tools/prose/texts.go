@@ -19,8 +19,10 @@ var screens = []string{"internal/cli", "internal/answer", "internal/hostcli"}
 
 // messages are the packages whose errors, reasons and headings reach a screen or a page.
 var messages = []string{
-	"internal/source/collect", "internal/csr", "internal/demo", "internal/kernel/diagnose", "internal/kernel/diagnosis", "internal/kernel/evidence", "internal/kernel/facts",
-	"internal/kernel/fault", "internal/hosts/inventory", "internal/kernel/message", "internal/kernel/reader", "internal/repair", "internal/hosts/stages", "internal/kernel/sanitize",
+	"internal/source/collect", "internal/csr", "internal/demo", "internal/kernel/diagnose", "internal/kernel/diagnosis", "internal/kernel/evidence",
+	"internal/kernel/facts",
+	"internal/kernel/fault", "internal/hosts/inventory", "internal/kernel/message", "internal/kernel/reader", "internal/repair",
+	"internal/hosts/stages", "internal/kernel/sanitize",
 	"internal/kernel/scan", "internal/source/*", "internal/source/archive/*", "internal/source/archive/layout/*",
 	"internal/answer/catalogpages",
 }

@@ -29,7 +29,8 @@ func calibrate() {
 		_, _ = sum.Write(bytes.Join(found, nil))
 		objects := make([]map[string]any, 0, 4000)
 		for i := range 4000 {
-			object := map[string]any{"metadata": map[string]any{"name": fmt.Sprint("pod-", i*7919%4000), "labels": map[string]any{"app": "x", "tier": "y"}}, "status": map[string]any{"phase": "Running", "podIPs": []any{"10.0.0.1", "10.0.0.2"}}}
+			object := map[string]any{"metadata": map[string]any{"name": fmt.Sprint("pod-", i*7919%4000),
+				"labels": map[string]any{"app": "x", "tier": "y"}}, "status": map[string]any{"phase": "Running", "podIPs": []any{"10.0.0.1", "10.0.0.2"}}}
 			raw, err := json.Marshal(object)
 			if err != nil {
 				panic(err) // maps of texts have JSON
@@ -52,7 +53,8 @@ func nameOf(object map[string]any) []byte {
 
 // words are what the lines of logs are made of.
 var words = []string{"starting", "sync", "of", "node", "worker-3", "pod", "openshift-dns/dns-default-x7k2p", "status", "updated", "in", "12.3ms", "container",
-	"image", "quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:415e56a6", "\"volume\"", "mounted", "lease", "renewed", "request", "GET", "/api/v1/nodes", "200", "took", "trace[1234]"}
+	"image", "quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:415e56a6", "\"volume\"", "mounted", "lease", "renewed", "request", "GET",
+	"/api/v1/nodes", "200", "took", "trace[1234]"}
 
 // logs returns so many bytes of lines as klog writes them, one in 500 with one of the
 // literals. They are the same each time.

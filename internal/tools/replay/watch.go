@@ -52,7 +52,8 @@ func follow(ctx context.Context, repo repository, b *blobs, chosen []commit, o o
 			continue
 		}
 		if !over {
-			_, err = fmt.Fprintf(out, "\nthe history ends, the watch does not: %d lines, %d snapshots in %s\n", lines, n+1, time.Since(started).Round(100*time.Millisecond))
+			_, err = fmt.Fprintf(out, "\nthe history ends, the watch does not: %d lines, %d "+
+				"snapshots in %s\n", lines, n+1, time.Since(started).Round(100*time.Millisecond))
 			for _, i := range list {
 				fmt.Fprintf(out, "  %-18s %s %s\n", i.ID, i.Outcome, i.Reason)
 			}

@@ -78,14 +78,18 @@ func (a *app) watchCommand() *cobra.Command {
 		},
 	}
 	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
-		s.Var(cmdutil.NewChoice(&f.until, goals), "until", "end when this holds: stable: every host has joined, and operators, pools, etcd and network are at rest; joined: every host has joined and the version is completed")
-		s.DurationVar(&f.stable, "stable-for", after.StableFor, "with --until stable: each operator is available, not progressing and not degraded for this `TIME`")
+		s.Var(cmdutil.NewChoice(&f.until, goals), "until", "end when this holds: stable: every host has joined, and operators, pools, etcd and "+
+			"network are at rest; joined: every host has joined and the version is completed")
+		s.DurationVar(&f.stable, "stable-for", after.StableFor, "with --until stable: each operator is available, not progressing and not degraded "+
+			"for this `TIME`")
 		s.DurationVar(&f.timeout, "timeout", 0, "end after this `TIME`, with 2 where a cause is known, else with 3; 0: never")
 		s.Var(cmdutil.NewChoice(&f.stopOn, stops), "stop-on", "root: end with 2 where a proven cause persists that does not pass by itself; never: continue")
 		s.StringVar(&f.onChange, "on-change", "", "run this `COMMAND` with a shell for each change, with the change as a line of JSON on its standard input")
-		s.BoolVar(&f.smokePod, "smoke-pod", false, "when all else holds, make one pod on each host that is named as SUBJECT, ask it over the pod network, and delete it")
+		s.BoolVar(&f.smokePod, "smoke-pod", false, "when all else holds, make one pod on each host that is named as SUBJECT, ask it over the pod "+
+			"network, and delete it")
 		s.DurationVar(&f.smokeFor, "smoke-timeout", 3*time.Minute, "with --smoke-pod: how long one pod may take until it has answered")
-		s.DurationVar(&f.interval, "interval", time.Minute, "read the cluster at least after this `TIME`, also where nothing is seen to change; longer where one reading takes long")
+		s.DurationVar(&f.interval, "interval", time.Minute, "read the cluster at least after this `TIME`, also where nothing is seen to change; "+
+			"longer where one reading takes long")
 	})
 	cmdutil.CompleteChoice(cmd, "until", goals)
 	cmdutil.CompleteChoice(cmd, "stop-on", stops)
@@ -119,7 +123,8 @@ func watchSubjects(args []string) ([]fault.Subject, error) {
 func (a *app) checkWatch(f watchFlags) error {
 	switch {
 	case len(a.source.From) > 0:
-		return session.Usagef("watch follows a cluster, and --from %s does not change; use `%s diagnose --from %s`", a.source.From[0], a.Name, shellcommand.Quote(a.source.From[0]))
+		return session.Usagef("watch follows a cluster, and --from %s does not change; use `%s "+
+			"diagnose --from %s`", a.source.From[0], a.Name, shellcommand.Quote(a.source.From[0]))
 	case a.source.Now != "":
 		return session.Usagef("watch follows a cluster as time passes; leave --now out")
 	case f.stable < 0 || f.timeout < 0 || f.smokeFor <= 0 || f.interval < time.Second:

@@ -119,7 +119,8 @@ func Try(ctx context.Context, c Cluster, nodes []string, o Options) []Result {
 func template(ctx context.Context, c Cluster) (map[string]any, error) {
 	d, err := c.DaemonSet(ctx, daemonSet)
 	if apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("DaemonSet %s/%s, whose image the pod has, does not exist (spec.networkDiagnostics or spec.disableNetworkDiagnostics turns it off)", Namespace, daemonSet)
+		return nil, fmt.Errorf("DaemonSet %s/%s, whose image the pod has, does not exist (spec.networkDiagnostics or spec.disableNetworkDiagnostics "+
+			"turns it off)", Namespace, daemonSet)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read DaemonSet %s/%s, whose image the pod has: %w", Namespace, daemonSet, err)

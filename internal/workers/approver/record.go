@@ -77,7 +77,8 @@ func (a *Approver) record(ctx context.Context, o outcome) {
 		a.c.Metrics.suppressed.Inc()
 		return
 	}
-	err := a.api.Create(ctx, kube.Ref{Group: openshift.EventsGroup, Version: "v1", Resource: "events", Namespace: "default", Name: eventName(o)}, event(o, a.c.Identity, a.c.Now()))
+	err := a.api.Create(ctx, kube.Ref{Group: openshift.EventsGroup, Version: "v1", Resource: "events", Namespace: "default", Name: eventName(o)},
+		event(o, a.c.Identity, a.c.Now()))
 	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil {
 		a.c.Metrics.eventErrors.Inc()
 		a.c.Log.Warn("event was not written; the decision stands", "request", short(r.Name), "error", err.Error())

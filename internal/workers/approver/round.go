@@ -324,7 +324,8 @@ func (a *Approver) kubeletCA(ctx context.Context) (*x509.CertPool, error) {
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM([]byte(evidence.String(cm, "data", kubeletCAKey))) {
-		return nil, fmt.Errorf("read the CA of the kubelets' certificates: ConfigMap %s/%s has no certificate in %s", kubeletCA.Namespace, kubeletCA.Name, kubeletCAKey)
+		return nil, fmt.Errorf("read the CA of the kubelets' certificates: ConfigMap %s/%s has no "+
+			"certificate in %s", kubeletCA.Namespace, kubeletCA.Name, kubeletCAKey)
 	}
 	return pool, nil
 }

@@ -72,14 +72,17 @@ Begin with --dry-run: it writes nothing and logs what it would approve.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveRequests(cmd.Context(), f) },
 	}
 	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
-		s.StringArrayVar(&f.inventory, "inventory", nil, "`SOURCE` of the hosts that are expected: cluster (Machines, BareMetalHosts, Agents), file:PATH or configmap:NS/NAME (key hosts.yaml); repeatable")
+		s.StringArrayVar(&f.inventory, "inventory", nil, "`SOURCE` of the hosts that are expected: cluster (Machines, BareMetalHosts, Agents), "+
+			"file:PATH or configmap:NS/NAME (key hosts.yaml); repeatable")
 		s.StringSliceVar(&f.approve, "approve", []string{"client", "serving", "renewal"}, "the `KINDS` of requests that are approved")
 		s.IntVar(&f.limits.PerMinute, "rate", 60, "approve at most `N` requests in a minute")
 		s.IntVar(&f.limits.PerHour, "max-approvals", 500, "approve at most `N` requests in an hour")
 		s.IntVar(&f.limits.PerHost, "per-host", 4, "approve at most `N` requests of one host in an hour")
-		s.IntVar(&f.limits.Pending, "pause-above", 0, "approve nothing while more than `N` requests wait, of whoever; 0: never pause. Whoever has the bootstrap credential can then stop the approver")
+		s.IntVar(&f.limits.Pending, "pause-above", 0, "approve nothing while more than `N` requests wait, of whoever; 0: never pause. Whoever has "+
+			"the bootstrap credential can then stop the approver")
 		s.DurationVar(&f.after, "after", 0, "leave requests to other approvers until they are this `TIME` old, such as 2m")
-		s.DurationVar(&f.window, "window", csr.DefaultWindow, "for an inventory of the cluster: approve a first certificate until this `TIME` after the host was provisioned")
+		s.DurationVar(&f.window, "window", csr.DefaultWindow, "for an inventory of the cluster: approve a first certificate until this `TIME` after "+
+			"the host was provisioned")
 		s.StringVar(&f.stop, "switch", "", "approve only while the ConfigMap `NS/NAME` has approve: \"true\"")
 		s.StringVar(&f.lease, "lease", "", "only the replica that holds the Lease `NS/NAME` approves")
 		s.StringVar(&f.listen, "listen", "127.0.0.1:8385", "serve /metrics, /healthz and /readyz at this `ADDRESS`; empty: nowhere")

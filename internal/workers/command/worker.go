@@ -55,7 +55,8 @@ delete" are for workers that have joined.`,
 		Args: cmdutil.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.workerCreateCommand(), a.workerListCommand(), a.workerResumeCommand(), a.workerRollbackCommand(), a.workerReplaceCommand(), a.workerDeleteCommand())
+	cmd.AddCommand(a.workerCreateCommand(), a.workerListCommand(), a.workerResumeCommand(), a.workerRollbackCommand(), a.workerReplaceCommand(),
+		a.workerDeleteCommand())
 	return cmd
 }
 
@@ -80,8 +81,10 @@ is removed when the Node is Ready.
 
 Exit codes: 0 all workers are Ready; 1 the tool could not do its work; 2 a check failed
 and nothing was made; 3 not all have joined in time: resume or roll back.`,
-		Example: cmdutil.Example(a.Name, "worker create --hosted clusters/guest --host guest0=192.0.2.31 --plan", "what would be made, and whether anything blocks it") +
-			cmdutil.Example(a.Name, "worker create --hosted clusters/guest --host w0=192.0.2.31 --host w1=192.0.2.32", "user-data for two hosts that you boot") +
+		Example: cmdutil.Example(a.Name, "worker create --hosted clusters/guest --host guest0=192.0.2.31 --plan",
+			"what would be made, and whether anything blocks it") +
+			cmdutil.Example(a.Name, "worker create --hosted clusters/guest --host w0=192.0.2.31 --host w1=192.0.2.32",
+				"user-data for two hosts that you boot") +
 			cmdutil.Example(a.Name, "worker create --hosted clusters/guest --count 3 --provider gcp --option K=V", "by a program on the PATH"),
 		Args: cmdutil.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.workerCreate(cmd.Context(), f) },
@@ -99,7 +102,8 @@ and nothing was made; 3 not all have joined in time: resume or roll back.`,
 func (a *app) addCreateFlags(cmd *cobra.Command, f *workerFlags) {
 	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.nodePool, "nodepool", "", "the `NAME` of the NodePool; default: the only one of the hosted cluster")
-		s.StringArrayVar(&f.hosts, "host", nil, "a worker, as `NAME[=IP,NAME...]`: its Node's name, and addresses and further names of its serving certificate; repeatable")
+		s.StringArrayVar(&f.hosts, "host", nil, "a worker, as `NAME[=IP,NAME...]`: its Node's name, and addresses and further names of its serving "+
+			"certificate; repeatable")
 		s.IntVar(&f.count, "count", 0, "make `N` workers with names of the form NODEPOOL-xxxxx, for a provider that gives addresses")
 		s.StringVar(&f.provider, "provider", workers.ManualName, "who makes the machines: manual, or the `NAME` of a program rollcall-provider-NAME")
 		s.StringVar(&f.dir, "dir", ".", "with --provider manual: write the files into this `DIR`")
@@ -148,7 +152,8 @@ what was allowed when it began: --force and --delete-emptydir-data can be added,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.workerResume(cmd.Context(), f, args[0]) },
 	}
 	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
-		s.DurationVar(&f.window, "window", defaultJoin, "wait at most this `TIME`; first certificates are approved for the run's own window, from when a machine is made")
+		s.DurationVar(&f.window, "window", defaultJoin, "wait at most this `TIME`; first certificates are approved for the run's own window, from "+
+			"when a machine is made")
 		s.IntVar(&f.parallel, "parallel", 5, "make at most `N` machines at once")
 		s.BoolVar(&f.recreate, "recreate", false, "take away the machines that have not joined, and re-create them with user-data that is read then")
 		s.BoolVar(&f.deleteFailed, "delete-failed", false, "take away what has not joined at the end; default: it stays, for a look at it")

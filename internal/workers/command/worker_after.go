@@ -45,7 +45,8 @@ func (a *app) keepAfterJoin(ctx context.Context, w *workerRun, follow *workerFol
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.IO.Out, "Baseline: %s baseline compare %s --hosted %s\n", a.Name, shellcommand.Quote(file), shellcommand.Quote(w.runner.Journal.Plan.Hosted))
+	_, err = fmt.Fprintf(a.IO.Out, "Baseline: %s baseline compare %s --hosted %s\n", a.Name, shellcommand.Quote(file),
+		shellcommand.Quote(w.runner.Journal.Plan.Hosted))
 	return err
 }
 

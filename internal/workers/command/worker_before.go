@@ -136,9 +136,12 @@ type workerRight struct {
 var workerRights = []workerRight{
 	{"list Nodes", map[string]any{"verb": "list", "resource": "nodes"}},
 	{"list requests", map[string]any{"verb": "list", "group": openshift.CertificatesGroup, "resource": "certificatesigningrequests"}},
-	{"update the approval of requests", map[string]any{"verb": "update", "group": openshift.CertificatesGroup, "resource": "certificatesigningrequests", "subresource": "approval"}},
-	{"approve client certificates of kubelets", map[string]any{"verb": "approve", "group": openshift.CertificatesGroup, "resource": "signers", "name": certificatesv1.KubeAPIServerClientKubeletSignerName}},
-	{"approve serving certificates of kubelets", map[string]any{"verb": "approve", "group": openshift.CertificatesGroup, "resource": "signers", "name": certificatesv1.KubeletServingSignerName}},
+	{"update the approval of requests", map[string]any{"verb": "update", "group": openshift.CertificatesGroup, "resource": "certificatesigningrequests",
+		"subresource": "approval"}},
+	{"approve client certificates of kubelets", map[string]any{"verb": "approve", "group": openshift.CertificatesGroup, "resource": "signers",
+		"name": certificatesv1.KubeAPIServerClientKubeletSignerName}},
+	{"approve serving certificates of kubelets", map[string]any{"verb": "approve", "group": openshift.CertificatesGroup, "resource": "signers",
+		"name": certificatesv1.KubeletServingSignerName}},
 }
 
 var drainRights = []workerRight{

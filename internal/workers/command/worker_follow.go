@@ -53,7 +53,8 @@ type workerFollow struct {
 // come.
 func (a *app) followWorkers(ctx context.Context, w *workerRun, giveUp func(), rolls bool) *workerFollow {
 	ctx, cancel := context.WithCancel(ctx)
-	f := &workerFollow{app: a.quiet(w.runner.Journal.Plan), run: w, rolls: rolls, giveUp: giveUp, cancel: cancel, done: make(chan struct{}), stuck: map[string]time.Time{}}
+	f := &workerFollow{app: a.quiet(w.runner.Journal.Plan), run: w, rolls: rolls, giveUp: giveUp, cancel: cancel, done: make(chan struct{}),
+		stuck: map[string]time.Time{}}
 	go func() {
 		defer close(f.done)
 		f.follow(ctx)

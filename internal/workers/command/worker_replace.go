@@ -154,7 +154,8 @@ func (a *app) chooseOlds(ctx context.Context, f workerFlags, names []string) ([]
 		}
 	}
 	if f.unhealthy && !f.outdated && 2*len(list) > joined {
-		return nil, fmt.Errorf("%d of %d workers are not Ready: where most are not, the reason is rarely the machines; nothing is replaced. See %s diagnose --hosted %s", len(list), joined, a.Name, shellcommand.Quote(a.source.Hosted))
+		return nil, fmt.Errorf("%d of %d workers are not Ready: where most are not, the reason is rarely the machines; nothing is replaced. See %s "+
+			"diagnose --hosted %s", len(list), joined, a.Name, shellcommand.Quote(a.source.Hosted))
 	}
 	return list, nil
 }
@@ -233,7 +234,8 @@ func (a *app) workerRoll(ctx context.Context, w *workerRun, f workerFlags) (err 
 	if rolled != nil && ctx.Err() == nil {
 		fmt.Fprintf(a.IO.Out, "\nIt %s\n", a.Style().Clean(rolled.Error()))
 		a.printWhyNot(w, follow)
-		fmt.Fprintf(a.IO.Out, "\nThen: %s worker resume %s (with --recreate: a new worker that has not joined is re-created with fresh user-data)\n  or: %s worker rollback %s\n", a.Name, plan.Run, a.Name, plan.Run)
+		fmt.Fprintf(a.IO.Out, "\nThen: %s worker resume %s (with --recreate: a new worker that has not joined is re-created with fresh user-data)\n "+
+			" or: %s worker rollback %s\n", a.Name, plan.Run, a.Name, plan.Run)
 		return &cmdutil.ExitError{Code: cmdutil.ExitUndecided, Err: errors.New("not all workers are replaced")}
 	}
 	if rolled != nil {

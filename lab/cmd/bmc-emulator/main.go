@@ -37,7 +37,8 @@ func main() {
 // troubles are what all BMCs of a run can do wrong, by their name.
 var troubles = map[string]bmc.Trouble{
 	"none": {}, "locked": {Locked: true}, "unavailable": {Unavailable: true}, "forbidden": {Forbidden: true}, "hang": {Hang: true},
-	"half": {Half: true}, "html": {HTML: true}, "endless": {Endless: true}, "redirect": {Redirect: "https://192.0.2.1"}, "slow": {Delay: 300 * time.Millisecond},
+	"half": {Half: true}, "html": {HTML: true}, "endless": {Endless: true}, "redirect": {Redirect: "https://192.0.2.1"},
+	"slow": {Delay: 300 * time.Millisecond},
 	"deep": {Deep: true}, "same": {Same: true}, "echo": {Echo: true}, "gone": {GoneAfter: 6},
 }
 
@@ -55,7 +56,8 @@ func run(args []string) error {
 	f.StringVar(&o.vendor, "vendor", "", "instead of --tree, the shape of a vendor: dell, hpe, lenovo, supermicro, or mixed")
 	f.StringVar(&o.out, "out", "", "directory for bmcs.txt, ca.pem and credentials.yaml")
 	f.IntVar(&o.count, "count", 1, "number of BMCs")
-	f.StringVar(&o.trouble, "trouble", "none", "what they do wrong: none, locked, unavailable, forbidden, hang, half, html, endless, redirect, slow, deep, same, echo, gone")
+	f.StringVar(&o.trouble, "trouble", "none", "what they do wrong: none, locked, unavailable, forbidden, hang, half, html, endless, redirect, slow, "+
+		"deep, same, echo, gone")
 	f.IntVar(&o.locks, "max-failures", 3, "refused logins in a row that lock an account")
 	f.BoolVar(&o.own, "self-signed", false, "certificates that sign themselves")
 	f.BoolVar(&o.name, "wrong-name", false, "certificates for another name")
@@ -129,7 +131,8 @@ func (o options) serves(cfg *bmc.Config, i int) {
 		cfg.Tree = os.DirFS(o.tree)
 		return
 	}
-	cfg.Vendor, cfg.On, cfg.Serial, cfg.MACs = bmc.Vendor(o.vendor), true, fmt.Sprintf("LAB%04d", i), []string{fmt.Sprintf("52:54:00:00:%02x:%02x", i/256, i%256)}
+	cfg.Vendor, cfg.On, cfg.Serial, cfg.MACs = bmc.Vendor(o.vendor), true, fmt.Sprintf("LAB%04d", i),
+		[]string{fmt.Sprintf("52:54:00:00:%02x:%02x", i/256, i%256)}
 	if o.vendor == "mixed" {
 		cfg.Vendor = []bmc.Vendor{bmc.Dell, bmc.HPE, bmc.Lenovo, bmc.Supermicro}[i%4]
 	}

@@ -36,7 +36,8 @@ func storyFlags(e env, name string, args []string) (story, error) {
 	flags.SetOutput(e.stderr)
 	mcs := flags.String("mcs", "", "release of the in-cluster machine config server: 4.20 (default) or 4.14")
 	from := flags.String("from", "", "directory of a snapshot of a healthy lab to begin with, instead of an install")
-	install := flags.String("install-dir", "", "directory of an installation, whose extra manifests (manifests, openshift) the bootstrap host and the cluster get")
+	install := flags.String("install-dir", "", "directory of an installation, whose extra manifests (manifests, openshift) the bootstrap host and the "+
+		"cluster get")
 	stand := flags.Duration("stand", -1, "let the cluster have stood like this for so long (default: as long as the scenario says)")
 	rest, err := parse(flags, args)
 	if err != nil {

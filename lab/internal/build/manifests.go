@@ -113,7 +113,8 @@ func (b Builder) copyManifests(ctx context.Context, to string) error {
 			return err
 		}
 	}
-	if err := copyFile(filepath.Join(metal3, "config/base/crds/bases/metal3.io_baremetalhosts.yaml"), filepath.Join(crds, "metal3.io_baremetalhosts.yaml")); err != nil {
+	if err := copyFile(filepath.Join(metal3, "config/base/crds/bases/metal3.io_baremetalhosts.yaml"),
+		filepath.Join(crds, "metal3.io_baremetalhosts.yaml")); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Join(to, "metal3-crds"), 0o755); err != nil {

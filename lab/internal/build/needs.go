@@ -41,7 +41,8 @@ func (b Builder) Check(ctx context.Context) error {
 func (b Builder) needs() []need {
 	list := []need{
 		{"Linux", "run the lab on a Linux machine", onLinux},
-		{"a mount namespace of its own", "run the lab as root, or allow user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)", ownNamespace},
+		{"a mount namespace of its own", "run the lab as root, or allow user namespaces (sysctl user.max_user_namespaces, " +
+			"kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns)", ownNamespace},
 	}
 	compile, cgo := false, false
 	for _, t := range targets {
@@ -112,7 +113,8 @@ func compilesBlkid(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	source := filepath.Join(dir, "blkid.c")
-	if err := os.WriteFile(source, []byte("#include <stdio.h>\n#include <blkid/blkid.h>\nint main(void) { return puts(blkid_get_library_version(0, 0) ? \"\" : \"\"); }\n"), 0o600); err != nil {
+	if err := os.WriteFile(source, []byte("#include <stdio.h>\n#include <blkid/blkid.h>\nint main(void) { return puts(blkid_get_library_version(0, 0) "+
+		"? \"\" : \"\"); }\n"), 0o600); err != nil {
 		return err
 	}
 	args := append(compiler[1:], "-o", filepath.Join(dir, "blkid"), source)

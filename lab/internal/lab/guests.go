@@ -61,7 +61,8 @@ func bootGuest(ctx context.Context, l *Lab, name string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read what is wrong with %s: %w", name, err)
 	}
-	return h.PowerOn(ctx, index, HostedMachine{Pointer: config, Unknown: true, Firmware: g.Firmware, Network: g.Network, Hostname: g.Hostname, Unsigned: g.Unsigned})
+	return h.PowerOn(ctx, index, HostedMachine{Pointer: config, Unknown: true, Firmware: g.Firmware, Network: g.Network, Hostname: g.Hostname,
+		Unsigned: g.Unsigned})
 }
 
 // scrapGuest is the end of a machine. One that is off, or never was, is no error.

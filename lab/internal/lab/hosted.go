@@ -89,7 +89,8 @@ func (l *Lab) StartHosted(ctx context.Context, opts HostedOptions) (*Hosted, err
 	l.mu.Lock()
 	l.hosted = h
 	l.mu.Unlock()
-	if err := l.awaitWhy(ctx, 4*time.Minute, "the hosted control plane does not stand", func(ctx context.Context, _ *Lab) (string, error) { return h.stands(ctx) }); err != nil {
+	if err := l.awaitWhy(ctx, 4*time.Minute, "the hosted control plane does not stand",
+		func(ctx context.Context, _ *Lab) (string, error) { return h.stands(ctx) }); err != nil {
 		return nil, err
 	}
 	if opts.First || opts.Unfit {
@@ -165,7 +166,8 @@ func (h *Hosted) startPlane(ctx context.Context) error {
 		return err
 	}
 	boot := h.values.Guest.NodeBootstrapper
-	if h.values.Bootstrapper, err = cluster.Kubeconfig(h.plane.URL(), h.values.Guest.KubeAPISigner.Cert, cluster.Credential{Cert: boot.Cert, Key: boot.Key}); err != nil {
+	if h.values.Bootstrapper, err = cluster.Kubeconfig(h.plane.URL(), h.values.Guest.KubeAPISigner.Cert,
+		cluster.Credential{Cert: boot.Cert, Key: boot.Key}); err != nil {
 		return err
 	}
 	return h.seed(ctx, cfg)

@@ -69,7 +69,8 @@ func (h *Hosted) syncConditions(ctx context.Context, token *corev1.Secret) error
 			if was["status"] == c[1] {
 				now["lastTransitionTime"] = was["lastTransitionTime"]
 			}
-			changed = changed || was["status"] != c[1] || was["reason"] != now["reason"] || was["message"] != c[3] || was["observedGeneration"] != now["observedGeneration"]
+			changed = changed || was["status"] != c[1] || was["reason"] != now["reason"] || was["message"] != c[3] ||
+				was["observedGeneration"] != now["observedGeneration"]
 		}
 		if c[2] == "" {
 			delete(now, "reason")
@@ -104,8 +105,10 @@ func (h *Hosted) refuseRelease(ctx context.Context, pool *unstructured.Unstructu
 		return nil
 	}
 	list[i] = map[string]any{
-		"type": "ValidReleaseImage", "status": "False", "reason": "ValidationFailed", "observedGeneration": pool.GetGeneration(), "lastTransitionTime": h.values.Now(),
-		"message": "Failed to get release image: failed to extract release metadata: failed to obtain root manifest for " + image + ": manifest unknown: manifest unknown",
+		"type": "ValidReleaseImage", "status": "False", "reason": "ValidationFailed", "observedGeneration": pool.GetGeneration(),
+		"lastTransitionTime": h.values.Now(),
+		"message": "Failed to get release image: failed to extract release metadata: failed to obtain root " +
+			"manifest for " + image + ": manifest unknown: manifest unknown",
 	}
 	if err := unstructured.SetNestedSlice(pool.Object, list, "status", "conditions"); err != nil {
 		return err

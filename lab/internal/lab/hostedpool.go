@@ -88,7 +88,8 @@ const (
 func (h *Hosted) StopOperator(ctx context.Context) error { return h.scaleOperator(ctx, 0) }
 
 func (h *Hosted) scaleOperator(ctx context.Context, replicas int) error {
-	_, err := h.lab.kube.AppsV1().Deployments(hypershiftNamespace).Patch(ctx, hypershiftOperator, types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas), metav1.PatchOptions{})
+	_, err := h.lab.kube.AppsV1().Deployments(hypershiftNamespace).Patch(ctx, hypershiftOperator, types.MergePatchType,
+		fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas), metav1.PatchOptions{})
 	if err != nil {
 		return fmt.Errorf("scale the HyperShift operator: %w", err)
 	}

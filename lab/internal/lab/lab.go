@@ -88,7 +88,8 @@ type Lab struct {
 // Run plays the scenario and keeps the lab alive until ctx ends. It reports
 // through Dir/lab.json; an error is also returned.
 func Run(ctx context.Context, opts Options) error {
-	l := &Lab{opts: opts, log: opts.Logger, procs: proc.NewGroup(opts.Logger), masters: map[string]*master{}, deployed: map[deployment]int{}, machines: map[string]*machine{}, lastOn: map[string]Machine{}, off: map[string]bool{}}
+	l := &Lab{opts: opts, log: opts.Logger, procs: proc.NewGroup(opts.Logger), masters: map[string]*master{}, deployed: map[deployment]int{},
+		machines: map[string]*machine{}, lastOn: map[string]Machine{}, off: map[string]bool{}}
 	l.passes.hurry = make(chan struct{}, 1)
 	l.state = State{
 		Scenario: opts.Scenario.Name, MCS: opts.MCS, Stage: Starting, PID: os.Getpid(), Started: time.Now().UTC(),

@@ -369,6 +369,7 @@ func (a *machineApprover) done(name string, err error) {
 	delay := min(approverFirstDelay<<min(t.failures, 30), approverMaxDelay)
 	t.failures++
 	t.again = time.Now().Add(delay)
-	a.say('E', "controller.go:353", `"Reconciler error" err=%q controller="certificatesigningrequest" controllerGroup="certificates.k8s.io" controllerKind="CertificateSigningRequest" CertificateSigningRequest=%q namespace="" name=%q reconcileID=%q`,
+	a.say('E', "controller.go:353", `"Reconciler error" err=%q controller="certificatesigningrequest" controllerGroup="certificates.k8s.io" `+
+		`controllerKind="CertificateSigningRequest" CertificateSigningRequest=%q namespace="" name=%q reconcileID=%q`,
 		"could not reconcile CSR: "+err.Error(), name, name, uuid.NewUUID())
 }

@@ -96,7 +96,8 @@ func (r approverRules) flooded(name string, all []certificatesv1.CertificateSign
 	if pending <= limit {
 		return false
 	}
-	r.say('E', "controller.go:229", "%v: Pending CSRs: %d; Max pending allowed: %d. Difference between pending CSRs and machines > %v. Ignoring all CSRs as too many recent pending CSRs seen",
+	r.say('E', "controller.go:229", "%v: Pending CSRs: %d; Max pending allowed: %d. Difference between pending CSRs and machines > %v. Ignoring all "+
+		"CSRs as too many recent pending CSRs seen",
 		name, pending, limit, pendingExtra)
 	return true
 }

@@ -49,7 +49,8 @@ func (s situation) machineConfig(versioned bool) []condition {
 	} else {
 		c[1].message = "Unable to apply " + seed.Version
 	}
-	why := fmt.Sprintf("error during syncRequiredMachineConfigPools: [context deadline exceeded, error MachineConfigPool master is not ready, retrying. Status: (pool degraded: %t total: %d, ready %d, updated: %d, unavailable: %d)]",
+	why := fmt.Sprintf("error during syncRequiredMachineConfigPools: [context deadline exceeded, error MachineConfigPool master is not ready, "+
+		"retrying. Status: (pool degraded: %t total: %d, ready %d, updated: %d, unavailable: %d)]",
 		degraded, n("machineCount"), n("readyMachineCount"), n("updatedMachineCount"), n("unavailableMachineCount"))
 	c[2] = condition{"Degraded", "True", "RequiredPoolsFailed", fmt.Sprintf(envelope, seed.Version, why)}
 	return c
@@ -62,9 +63,11 @@ func (s situation) poolExtension() map[string]any {
 	text := "<unknown>"
 	switch {
 	case s.poolCondition("RenderDegraded", "status") == "True":
-		text = fmt.Sprintf("pool is degraded because rendering fails with %q: %q", s.poolCondition("RenderDegraded", "reason"), s.poolCondition("RenderDegraded", "message"))
+		text = fmt.Sprintf("pool is degraded because rendering fails with %q: %q", s.poolCondition("RenderDegraded", "reason"),
+			s.poolCondition("RenderDegraded", "message"))
 	case s.poolCondition("NodeDegraded", "status") == "True":
-		text = fmt.Sprintf("pool is degraded because nodes fail with %q: %q", s.poolCondition("NodeDegraded", "reason"), s.poolCondition("NodeDegraded", "message"))
+		text = fmt.Sprintf("pool is degraded because nodes fail with %q: %q", s.poolCondition("NodeDegraded", "reason"),
+			s.poolCondition("NodeDegraded", "message"))
 	case s.poolCondition("Updated", "status") == "True":
 		text = fmt.Sprintf("all %d nodes are at latest configuration %s", n("machineCount"), nested(s.pool, "status", "configuration", "name"))
 	case s.poolCondition("Updating", "status") == "True":

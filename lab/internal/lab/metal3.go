@@ -264,7 +264,8 @@ func (l *Lab) AddSpare(ctx context.Context, s Spare) error {
 		m.dead[s.Name] = true
 		m.mu.Unlock()
 	}
-	machine := ironic.Machine{Hostname: s.Name, Serial: fmt.Sprintf("LAB%04d", s.Index), Vendor: "Lab", Product: "Server", MACs: []string{s.MAC}, Address: l.net.Host(s.Index)}
+	machine := ironic.Machine{Hostname: s.Name, Serial: fmt.Sprintf("LAB%04d", s.Index), Vendor: "Lab", Product: "Server", MACs: []string{s.MAC},
+		Address: l.net.Host(s.Index)}
 	var agent struct {
 		sync.Mutex
 		stop context.CancelFunc

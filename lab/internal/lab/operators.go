@@ -238,7 +238,8 @@ func (s situation) authentication() []condition {
 		return available("AsExpected", "All is well")
 	}
 	return []condition{
-		{"Available", "False", "WellKnown_NotReady", fmt.Sprintf("WellKnownAvailable: The well-known endpoint is not yet available: need at least %d kube-apiservers, got %d", s.wanted, s.apis)},
+		{"Available", "False", "WellKnown_NotReady", fmt.Sprintf("WellKnownAvailable: The well-known endpoint is not yet available: need at least %d "+
+			"kube-apiservers, got %d", s.wanted, s.apis)},
 		{"Progressing", "False", "AsExpected", ""},
 		{"Degraded", "False", "AsExpected", ""},
 		{"Upgradeable", "True", "AsExpected", "All is well"},
@@ -397,7 +398,8 @@ func statusOf(cs []condition, kind string) string {
 
 // writeConditions writes conditions where they differ, keeping the time of
 // those that do not; more may change other parts of the status.
-func (l *Lab) writeConditions(ctx context.Context, res schema.GroupVersionResource, name string, want []condition, more func(*unstructured.Unstructured) error) error {
+func (l *Lab) writeConditions(ctx context.Context, res schema.GroupVersionResource, name string, want []condition,
+	more func(*unstructured.Unstructured) error) error {
 	var client dynamic.ResourceInterface = l.dyn.Resource(res)
 	obj, err := client.Get(ctx, name, metav1.GetOptions{})
 	if err != nil {

@@ -34,7 +34,8 @@ func Outsides() []Outside {
 		{Name: "controller-manager", About: "start the kube-controller-manager again, where it was stopped", do: startControllerManager},
 		{Name: "api-server", About: "start the kube-apiserver again, where it has exited", do: startAPIServer},
 		{Name: "etcd", About: "start the members of etcd again, where they were stopped", do: startEtcd},
-		{Name: "boot-guest", Host: true, About: "boot a new machine of the hosted cluster, HOST of the form guestN, with the Ignition config in DIR/boot/HOST.ign; nobody but you approves its requests", do: bootGuest},
+		{Name: "boot-guest", Host: true, About: "boot a new machine of the hosted cluster, HOST of the form guestN, with the Ignition config in " +
+			"DIR/boot/HOST.ign; nobody but you approves its requests", do: bootGuest},
 		{Name: "scrap-guest", Host: true, About: "switch a machine that boot-guest booted off, and empty its disk", do: scrapGuest},
 		{Name: "token", About: "let six hours pass, after which the ignition server rotates its token", do: rotateToken},
 		{Name: "nodepool-config", About: "give the NodePool of the hosted cluster another config, whose payload is built", do: reconfigurePool},

@@ -168,7 +168,8 @@ func (l *Lab) restore(context.Context) error {
 		return err
 	}
 	if until := l.pki.KubeletSigner.NotAfter(); time.Now().After(until) {
-		return fmt.Errorf("go on with a snapshot: the signer of its kubelets ended at %s, a day after its install; make another one", until.UTC().Format(time.RFC3339))
+		return fmt.Errorf("go on with a snapshot: the signer of its kubelets ended at %s, a day after its install; make "+
+			"another one", until.UTC().Format(time.RFC3339))
 	}
 	l.net = saved.Net
 	l.update(func(s *State) {

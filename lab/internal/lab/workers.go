@@ -50,7 +50,8 @@ func (l *Lab) Complete(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if n := nestedInt(obj, "status", "updatedMachineCount"); int(n) != pool.want || nested(obj, "spec", "configuration", "name") != nested(obj, "status", "configuration", "name") {
+		if n := nestedInt(obj, "status", "updatedMachineCount"); int(n) != pool.want ||
+			nested(obj, "spec", "configuration", "name") != nested(obj, "status", "configuration", "name") {
 			return fmt.Sprintf("pool %s: %d of %d updated", pool.name, n, pool.want), nil
 		}
 	}
@@ -186,7 +187,8 @@ func (l *Lab) provideID(ctx context.Context, m *unstructured.Unstructured) error
 		return fmt.Errorf("read the host of machine %s: %w", m.GetName(), err)
 	}
 	patch := fmt.Sprintf(`{"spec":{"providerID":"baremetalhost:///%s/%s/%s"}}`, namespace, name, host.GetUID())
-	changed, err := l.dyn.Resource(machineResource).Namespace(machineNamespace).Patch(ctx, m.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	changed, err := l.dyn.Resource(machineResource).Namespace(machineNamespace).Patch(ctx, m.GetName(), types.MergePatchType, []byte(patch),
+		metav1.PatchOptions{})
 	if err != nil {
 		return fmt.Errorf("give machine %s its provider ID: %w", m.GetName(), err)
 	}
@@ -253,7 +255,8 @@ func (l *Lab) countMachines(ctx context.Context, machines []unstructured.Unstruc
 				up++
 			}
 		}
-		want := map[string]int64{"replicas": all, "fullyLabeledReplicas": all, "readyReplicas": up, "availableReplicas": up, "observedGeneration": set.GetGeneration()}
+		want := map[string]int64{"replicas": all, "fullyLabeledReplicas": all, "readyReplicas": up, "availableReplicas": up,
+			"observedGeneration": set.GetGeneration()}
 		changed := false
 		for field, n := range want {
 			if nestedInt(&set, "status", field) != n {

@@ -156,7 +156,8 @@ func (l *Lab) syncReplicaSet(ctx context.Context, of deployment, all, ready int3
 	if err != nil {
 		return fmt.Errorf("read replicaset of %s: %w", of.name, err)
 	}
-	status := appsv1.ReplicaSetStatus{ObservedGeneration: rs.Generation, Replicas: all, FullyLabeledReplicas: all, ReadyReplicas: ready, AvailableReplicas: ready}
+	status := appsv1.ReplicaSetStatus{ObservedGeneration: rs.Generation, Replicas: all, FullyLabeledReplicas: all, ReadyReplicas: ready,
+		AvailableReplicas: ready}
 	if equality.Semantic.DeepEqual(status, rs.Status) {
 		return nil
 	}

@@ -45,7 +45,8 @@ func (c *Cluster) create(ctx context.Context, r schema.GroupVersionResource, con
 	return c.setStatus(ctx, r, made.GetName(), func(o object) { o["status"] = status })
 }
 
-func (c *Cluster) setStatus(ctx context.Context, r schema.GroupVersionResource, name string, change func(object)) (written *unstructured.Unstructured, err error) {
+func (c *Cluster) setStatus(ctx context.Context, r schema.GroupVersionResource, name string, change func(object)) (written *unstructured.Unstructured,
+	err error) {
 	client := c.dynamic.Resource(r).Namespace(machineAPI)
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		o, err := client.Get(ctx, name, metav1.GetOptions{})
@@ -89,10 +90,13 @@ func (w worker) hostStatus(now time.Time) object {
 	}
 	switch w.fate {
 	case notInspected:
-		fail("inspection error", "inspecting", "Failed to inspect hardware. Reason: Timeout reached while inspecting the node. Please check if the ramdisk responsible for the inspection is running on the node")
+		fail("inspection error", "inspecting", "Failed to inspect hardware. Reason: Timeout reached while inspecting the node. Please check if the "+
+			"ramdisk responsible for the inspection is running on the node")
 		status["poweredOn"] = false
 	case passwordWrong:
-		fail("registration error", "registering", "Failed to get power state for node "+id("ironic", w.name)+". Error: Redfish exception occurred. Error: HTTP GET https://"+w.bmc[len("redfish-virtualmedia://"):]+" returned code 401. Base.1.8.GeneralError: While accessing the resource, the service received an authorization error")
+		fail("registration error", "registering", "Failed to get power state for node "+id("ironic", w.name)+". Error: Redfish exception occurred. "+
+			"Error: HTTP GET https://"+w.bmc[len("redfish-virtualmedia://"):]+" returned code 401. Base.1.8.GeneralError: While accessing the "+
+			"resource, the service received an authorization error")
 		delete(status, "goodCredentials")
 		status["poweredOn"] = false
 	default:
@@ -110,22 +114,26 @@ func (w worker) hardware() object {
 	for i := range 8 {
 		disks = append(disks, object{
 			"name": disk(i), "rotational": false, "sizeBytes": int64(960197124096), "type": "SSD",
-			"model": "MZ7LH960HAJR0D3", "vendor": "ATA", "serialNumber": "S5CNNA0" + suffix(w.name, "disk", string(rune('0'+i))), "wwn": "0x5002538f00" + suffix(w.name, "wwn", string(rune('0'+i))),
+			"model": "MZ7LH960HAJR0D3", "vendor": "ATA", "serialNumber": "S5CNNA0" + suffix(w.name, "disk", string(rune('0'+i))),
+			"wwn":  "0x5002538f00" + suffix(w.name, "wwn", string(rune('0'+i))),
 			"hctl": "0:2:" + string(rune('0'+i)) + ":0",
 		})
 	}
 	nics = append(nics, object{"name": "eno1", "mac": w.mac, "ip": w.address, "model": "0x8086 0x1572", "pxe": true, "speedGbps": int64(10)})
 	for i := range 3 {
-		nics = append(nics, object{"name": "eno" + string(rune('2'+i)), "mac": w.mac[:15] + string(rune('a'+i)) + w.mac[16:], "model": "0x8086 0x1572", "speedGbps": int64(10)})
+		nics = append(nics, object{"name": "eno" + string(rune('2'+i)), "mac": w.mac[:15] + string(rune('a'+i)) + w.mac[16:], "model": "0x8086 0x1572",
+			"speedGbps": int64(10)})
 	}
 	for _, f := range cpuFlags {
 		flags = append(flags, f)
 	}
 	return object{
 		"hostname": w.name, "ramMebibytes": int64(393216), "storage": disks, "nics": nics,
-		"cpu":          object{"arch": "x86_64", "clockMegahertz": 3900.0, "count": int64(80), "model": "Intel(R) Xeon(R) Gold 6230 CPU @ 2.10GHz", "flags": flags},
-		"firmware":     object{"bios": object{"date": "09/14/2023", "vendor": "Dell Inc.", "version": "2.19.1"}},
-		"systemVendor": object{"manufacturer": "Dell Inc.", "productName": "PowerEdge R640 (SKU=NotProvided;ModelName=PowerEdge R640)", "serialNumber": "D" + suffix(w.name, "serial")},
+		"cpu": object{"arch": "x86_64", "clockMegahertz": 3900.0, "count": int64(80), "model": "Intel(R) Xeon(R) Gold 6230 CPU @ 2.10GHz",
+			"flags": flags},
+		"firmware": object{"bios": object{"date": "09/14/2023", "vendor": "Dell Inc.", "version": "2.19.1"}},
+		"systemVendor": object{"manufacturer": "Dell Inc.", "productName": "PowerEdge R640 (SKU=NotProvided;ModelName=PowerEdge R640)",
+			"serialNumber": "D" + suffix(w.name, "serial")},
 	}
 }
 

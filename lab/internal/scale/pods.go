@@ -32,7 +32,8 @@ var platform = []app{
 	{"openshift-kni-infra", "keepalived", "app", "kni-infra-vrrp", true, true, []string{"keepalived", "keepalived-monitor"}},
 	{"openshift-kni-infra", "coredns", "app", "kni-infra-mdns", true, true, []string{"coredns", "coredns-monitor"}},
 	{mcoNamespace, "machine-config-daemon", "k8s-app", "machine-config-daemon", true, false, []string{"machine-config-daemon", "kube-rbac-proxy"}},
-	{"openshift-ovn-kubernetes", "ovnkube-node", "app", "ovnkube-node", true, false, []string{"ovn-controller", "ovn-acl-logging", "kube-rbac-proxy-node", "kube-rbac-proxy-ovn-metrics", "northd", "nbdb", "sbdb", "ovnkube-controller"}},
+	{"openshift-ovn-kubernetes", "ovnkube-node", "app", "ovnkube-node", true, false,
+		[]string{"ovn-controller", "ovn-acl-logging", "kube-rbac-proxy-node", "kube-rbac-proxy-ovn-metrics", "northd", "nbdb", "sbdb", "ovnkube-controller"}},
 	{"openshift-multus", "multus", "app", "multus", true, false, []string{"kube-multus"}},
 	{"openshift-multus", "multus-additional-cni-plugins", "app", "multus-additional-cni-plugins", true, false, []string{"kube-multus-additional-cni-plugins"}},
 	{"openshift-multus", "network-metrics-daemon", "app", "network-metrics-daemon", false, false, []string{"network-metrics-daemon", "kube-rbac-proxy"}},
@@ -41,7 +42,8 @@ var platform = []app{
 	{"openshift-dns", "node-resolver", "dns.operator.openshift.io/daemonset-node-resolver", "", true, false, []string{"dns-node-resolver"}},
 	{"openshift-cluster-node-tuning-operator", "tuned", "openshift-app", "tuned", true, false, []string{"tuned"}},
 	{"openshift-image-registry", "node-ca", "name", "node-ca", true, false, []string{"node-ca"}},
-	{"openshift-ingress-canary", "ingress-canary", "ingresscanary.operator.openshift.io/daemonset-ingresscanary", "canary_controller", false, false, []string{"serve-healthcheck-canary"}},
+	{"openshift-ingress-canary", "ingress-canary", "ingresscanary.operator.openshift.io/daemonset-ingresscanary", "canary_controller", false, false,
+		[]string{"serve-healthcheck-canary"}},
 	{"openshift-network-diagnostics", "network-check-target", "app", "network-check-target", false, false, []string{"network-check-target-container"}},
 }
 
@@ -66,7 +68,8 @@ func (c *Cluster) namespaces(ctx context.Context) error {
 			return err
 		}
 		// Admission wants it, and the lab runs no controller that makes it.
-		_, err = c.core.CoreV1().ServiceAccounts(name).Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, metav1.CreateOptions{})
+		_, err = c.core.CoreV1().ServiceAccounts(name).Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}},
+			metav1.CreateOptions{})
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
 		}
@@ -151,7 +154,8 @@ func (c *Cluster) pod(a app, node, key string) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: a.namespace,
-			Labels: map[string]string{a.label: a.value, "controller-revision-hash": "6b" + hash + "8d9", "pod-template-generation": "1", "openshift.io/component": a.name},
+			Labels: map[string]string{a.label: a.value, "controller-revision-hash": "6b" + hash + "8d9", "pod-template-generation": "1",
+				"openshift.io/component": a.name},
 			Annotations: map[string]string{
 				"openshift.io/required-scc": "privileged", "target.workload.openshift.io/management": `{"effect": "PreferredDuringScheduling"}`,
 				"cluster-autoscaler.kubernetes.io/enable-ds-eviction": "false",
@@ -176,7 +180,8 @@ func (c *Cluster) pod(a app, node, key string) *corev1.Pod {
 func (c *Cluster) container(name string) corev1.Container {
 	out := corev1.Container{
 		Name: name, Image: c.spec.Image(name), ImagePullPolicy: corev1.PullIfNotPresent,
-		Command: []string{"/bin/bash", "-c", "set -xe\n[[ -f /env/_master ]] && source /env/_master\n. /ovnkube-lib/ovnkube-lib.sh || exit 1\nstart-" + name + " ${OVN_KUBE_LOG_LEVEL} --log-format=json --metrics-port 29103 --conf /etc/" + name + "/config.yaml\n"},
+		Command: []string{"/bin/bash", "-c", "set -xe\n[[ -f /env/_master ]] && source /env/_master\n. /ovnkube-lib/ovnkube-lib.sh || " +
+			"exit 1\nstart-" + name + " ${OVN_KUBE_LOG_LEVEL} --log-format=json --metrics-port 29103 --conf /etc/" + name + "/config.yaml\n"},
 		Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
 			corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("60Mi"),
 		}},
@@ -190,7 +195,8 @@ func (c *Cluster) container(name string) corev1.Container {
 	for i, e := range []string{"OVN_KUBE_LOG_LEVEL", "KUBERNETES_SERVICE_PORT", "KUBERNETES_SERVICE_HOST", "OVN_CONTROLLER_INACTIVITY_PROBE", "OVN_NODE_MODE"} {
 		out.Env = append(out.Env, corev1.EnvVar{Name: e, Value: fmt.Sprint(i * 1000)})
 	}
-	out.Env = append(out.Env, corev1.EnvVar{Name: "K8S_NODE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: "spec.nodeName"}}})
+	out.Env = append(out.Env, corev1.EnvVar{Name: "K8S_NODE", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1",
+		FieldPath: "spec.nodeName"}}})
 	for _, v := range []string{"host-slash", "host-run-ovn", "host-var-lib", "env-overrides"} {
 		out.VolumeMounts = append(out.VolumeMounts, corev1.VolumeMount{Name: v, MountPath: "/mnt/" + v})
 	}
@@ -204,7 +210,8 @@ func running(p *corev1.Pod, address string) corev1.PodStatus {
 		Phase: corev1.PodRunning, HostIP: address, PodIP: address, StartTime: &at, QOSClass: corev1.PodQOSBurstable,
 		HostIPs: []corev1.HostIP{{IP: address}}, PodIPs: []corev1.PodIP{{IP: address}},
 	}
-	for _, kind := range []corev1.PodConditionType{corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled} {
+	for _, kind := range []corev1.PodConditionType{corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady,
+		corev1.PodScheduled} {
 		s.Conditions = append(s.Conditions, corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: at})
 	}
 	for _, c := range p.Spec.Containers {

@@ -80,7 +80,8 @@ func HostedPointer(ca []byte, token, endpoint, hash string) ([]byte, error) {
 		"config": map[string]any{"merge": []any{map[string]any{
 			"source": "https://" + endpoint + "/ignition",
 			"httpHeaders": []any{
-				header("Authorization", "Bearer "+b64([]byte(token))), header("NodePool", HostedNamespace+"/"+HostedPool), header("TargetConfigVersionHash", hash),
+				header("Authorization", "Bearer "+b64([]byte(token))), header("NodePool", HostedNamespace+"/"+HostedPool),
+				header("TargetConfigVersionHash", hash),
 			},
 		}}},
 	}})

@@ -22,15 +22,17 @@ import (
 // controlPlane are the troubles of etcd and of the controller manager.
 var controlPlane = []lab.Trouble{
 	{
-		Name:   "kcm-no-leader",
-		About:  "no controller manager leads: worker1 is off and stays Ready, a Deployment that was restarted stays as it was, worker13 waits for its certificate",
+		Name: "kcm-no-leader",
+		About: "no controller manager leads: worker1 is off and stays Ready, a Deployment that was restarted stays as it was, worker13 waits for its " +
+			"certificate",
 		Break:  loseLeader,
 		Steady: all(approved("worker13"), stillReady("worker1")),
 		Stands: 30 * time.Minute,
 	},
 	{
-		Name:   "controller-manager-certificate-expired",
-		About:  "somebody restored the controller manager's certificate from an old copy, without its annotations: it has expired, and the operator that rotates it judges by these",
+		Name: "controller-manager-certificate-expired",
+		About: "somebody restored the controller manager's certificate from an old copy, without its annotations: it has expired, and the operator " +
+			"that rotates it judges by these",
 		Break:  expireController,
 		Keep:   func(ctx context.Context, l *lab.Lab) error { return l.SyncControllerCertificate(ctx) },
 		Steady: crashLoops("control0", "control1", "control2"),
@@ -173,7 +175,8 @@ func approved(host string) func(context.Context, *lab.Lab) (string, error) {
 			return "", err
 		}
 		for _, req := range list.Items {
-			if lab.CommonName(&req) == "system:node:"+host && req.Spec.SignerName == certificatesv1.KubeAPIServerClientKubeletSignerName && len(req.Status.Conditions) > 0 {
+			if lab.CommonName(&req) == "system:node:"+host && req.Spec.SignerName == certificatesv1.KubeAPIServerClientKubeletSignerName &&
+				len(req.Status.Conditions) > 0 {
 				if len(req.Status.Certificate) > 0 {
 					return host + " has a certificate", nil
 				}

@@ -37,5 +37,6 @@ var firstBoot = []lab.Trouble{
 // (containers/image:docker/docker_image_src.go newImageSource, docker/errors.go).
 func unauthorized(image string) error {
 	repository, digest, _ := strings.Cut(image, "@")
-	return fmt.Errorf("initializing source docker://%s: reading manifest %s in %s: unauthorized: access to the requested resource is not authorized", image, digest, repository)
+	return fmt.Errorf("initializing source docker://%s: reading manifest %s in %s: unauthorized: access to the requested resource is "+
+		"not authorized", image, digest, repository)
 }

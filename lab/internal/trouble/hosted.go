@@ -68,8 +68,9 @@ var hosted = []lab.Trouble{
 		Steady: releaseRefused,
 	},
 	{
-		Name:   "hosted-cold-cache",
-		About:  "the ignition server was started again and builds its payloads, which takes long; until then it knows no token, and a worker with a good one waits",
+		Name: "hosted-cold-cache",
+		About: "the ignition server was started again and builds its payloads, which takes long; until then it knows no token, and a worker with a " +
+			"good one waits",
 		Break:  bootCold,
 		Steady: shows("guest10", "Network Authentication Required", 3),
 		Stands: -1,
@@ -88,8 +89,9 @@ var hosted = []lab.Trouble{
 		Steady: shows("guest12", "Network Authentication Required", 3),
 	},
 	{
-		Name:   "hosted-pod-security",
-		About:  "the management cluster is no OpenShift, and its PodSecurity level refuses network-node-identity and ovnkube-control-plane; the first worker stays NotReady",
+		Name: "hosted-pod-security",
+		About: "the management cluster is no OpenShift, and its PodSecurity level refuses network-node-identity and ovnkube-control-plane; the first " +
+			"worker stays NotReady",
 		Break:  refuseNetwork,
 		Steady: waitsForNetwork,
 	},
@@ -177,7 +179,8 @@ func bootReplaced(ctx context.Context, l *lab.Lab) error {
 	}
 	// What is in the future stays where it is when the lab ages: the token of the config before
 	// expires two hours after the change.
-	note := fmt.Sprintf(`{"metadata":{"annotations":{"hypershift.openshift.io/ignition-token-expiration-timestamp":%q}}}`, time.Now().Add(-time.Hour).UTC().Format(time.RFC3339))
+	note := fmt.Sprintf(`{"metadata":{"annotations":{"hypershift.openshift.io/ignition-token-expiration-timestamp":%q}}}`,
+		time.Now().Add(-time.Hour).UTC().Format(time.RFC3339))
 	if err := l.Patch(ctx, schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, seed.HostedControlPlane, outdated, note); err != nil {
 		return err
 	}

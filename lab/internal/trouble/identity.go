@@ -34,8 +34,9 @@ var identity = []lab.Trouble{
 		Steady: all(lost("control2"), asks("control2")),
 	},
 	{
-		Name:   "kubelet-as-admin",
-		About:  "after that somebody copied localhost.kubeconfig over the kubelet's: it runs as system:admin, and OVN and multus of control1 get no certificates",
+		Name: "kubelet-as-admin",
+		About: "after that somebody copied localhost.kubeconfig over the kubelet's: it runs as system:admin, and OVN and multus of control1 get no " +
+			"certificates",
 		Break:  becomeAdmin,
 		Keep:   networkIdentity,
 		Steady: all(denied("system:ovn-node:control1", "system:multus:control1"), stillReady("control1")),
@@ -291,10 +292,12 @@ func networkIdentity(ctx context.Context, l *lab.Lab) error {
 			continue
 		}
 		c := certificatesv1.CertificateSigningRequestCondition{
-			Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue, Reason: "AutoApproved", Message: fmt.Sprintf("Auto-approved CSR %q", req.Name),
+			Type: certificatesv1.CertificateApproved, Status: corev1.ConditionTrue, Reason: "AutoApproved",
+			Message: fmt.Sprintf("Auto-approved CSR %q", req.Name),
 		}
 		if user := req.Spec.Username; user != "system:node:"+node && user != prefix+":"+node {
-			c.Type, c.Reason, c.Message = certificatesv1.CertificateDenied, "CSRDenied", fmt.Sprintf("CSR %q was created by an unexpected user: %q", req.Name, user)
+			c.Type, c.Reason, c.Message = certificatesv1.CertificateDenied, "CSRDenied",
+				fmt.Sprintf("CSR %q was created by an unexpected user: %q", req.Name, user)
 		}
 		req.Status.Conditions = append(req.Status.Conditions, c)
 		if _, err := requests.UpdateApproval(ctx, req.Name, &req, metav1.UpdateOptions{}); err != nil {
@@ -321,9 +324,10 @@ func denied(names ...string) func(context.Context, *lab.Lab) (string, error) {
 		}
 		for _, name := range names {
 			if !slices.ContainsFunc(list.Items, func(req certificatesv1.CertificateSigningRequest) bool {
-				return lab.CommonName(&req) == name && slices.ContainsFunc(req.Status.Conditions, func(c certificatesv1.CertificateSigningRequestCondition) bool {
-					return c.Type == certificatesv1.CertificateDenied
-				})
+				return lab.CommonName(&req) == name && slices.ContainsFunc(req.Status.Conditions,
+					func(c certificatesv1.CertificateSigningRequestCondition) bool {
+						return c.Type == certificatesv1.CertificateDenied
+					})
 			}) {
 				return "the request for " + name + " is not denied", nil
 			}

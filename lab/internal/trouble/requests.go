@@ -106,7 +106,8 @@ func flood(ctx context.Context, l *lab.Lab) error {
 		return err
 	}
 	for i := range 130 {
-		r := cluster.Request{Name: fmt.Sprintf("csr-retired-%03d", i), Signer: certificatesv1.KubeAPIServerClientKubeletSignerName, CN: "system:node:retired3", O: "system:nodes"}
+		r := cluster.Request{Name: fmt.Sprintf("csr-retired-%03d", i), Signer: certificatesv1.KubeAPIServerClientKubeletSignerName,
+			CN: "system:node:retired3", O: "system:nodes"}
 		if _, err := r.File(ctx, client); err != nil {
 			return err
 		}

@@ -35,8 +35,9 @@ var rollOut = []lab.Trouble{
 		Stands: 40 * time.Minute, // after an hour the daemon gives up, which no one waits for here
 	},
 	{
-		Name:   "controller-config-missing",
-		About:  "somebody deleted the ControllerConfig while the machine-config-operator and the cluster-version-operator are scaled down: nothing is rendered, and a worker that boots gets no config",
+		Name: "controller-config-missing",
+		About: "somebody deleted the ControllerConfig while the machine-config-operator and the cluster-version-operator are scaled down: nothing is " +
+			"rendered, and a worker that boots gets no config",
 		Break:  deleteControllerConfig,
 		Steady: shows(worker(configlessWorker).Name, "GET result: Internal Server Error", 3),
 	},

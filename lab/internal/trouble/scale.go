@@ -23,7 +23,8 @@ func largeCluster(workers int) lab.Trouble {
 	k := scale.TroubledOf(workers)
 	return lab.Trouble{
 		Name: fmt.Sprintf("scale-%d", workers),
-		About: fmt.Sprintf("%d simulated workers with %d pods each; of each kind %d: not inspected, BMC password wrong, Machine without addresses, kubelet gone",
+		About: fmt.Sprintf("%d simulated workers with %d pods each; of each kind %d: not inspected, BMC password wrong, Machine without addresses, "+
+			"kubelet gone",
 			workers, scale.PodsPerWorker, k),
 		Break:  func(ctx context.Context, l *lab.Lab) error { return populate(ctx, l, workers) },
 		Steady: func(ctx context.Context, l *lab.Lab) (string, error) { return counted(ctx, l, workers, k) },

@@ -93,12 +93,14 @@ func (e *Emulator) behave(b Behavior) {
 	}
 	for _, p := range b.Plant {
 		if p.Zone == "" {
-			e.Rules[p.Name] = &computepb.Firewall{Name: proto.String(p.Name), Description: proto.String(p.Description), Network: proto.String("projects/project1/global/networks/default"), Direction: proto.String("INGRESS")}
+			e.Rules[p.Name] = &computepb.Firewall{Name: proto.String(p.Name), Description: proto.String(p.Description),
+				Network: proto.String("projects/project1/global/networks/default"), Direction: proto.String("INGRESS")}
 			continue
 		}
 		e.Instances[p.Zone+"/"+p.Name] = &computepb.Instance{
 			Name: proto.String(p.Name), Labels: p.Labels, Description: proto.String(p.Description),
-			Metadata: &computepb.Metadata{Fingerprint: proto.String("f"), Items: []*computepb.Items{{Key: proto.String(userDataKey), Value: proto.String("theirs")}}},
+			Metadata: &computepb.Metadata{Fingerprint: proto.String("f"),
+				Items: []*computepb.Items{{Key: proto.String(userDataKey), Value: proto.String("theirs")}}},
 		}
 	}
 	if m, is := e.Machines.(*Providers); is {

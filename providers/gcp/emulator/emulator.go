@@ -138,7 +138,8 @@ func (e *Emulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // kindOf is the collection of a path, with its verb.
 func kindOf(parts []string) string {
-	known := map[string]bool{"instances": true, "zones": true, "operations": true, "firewalls": true, "images": true, "subnetworks": true, "machineTypes": true, "routers": true, "regions": true}
+	known := map[string]bool{"instances": true, "zones": true, "operations": true, "firewalls": true, "images": true, "subnetworks": true,
+		"machineTypes": true, "routers": true, "regions": true}
 	kind := ""
 	for i, p := range parts {
 		if known[p] && (i == 1 || i == 2 || i == 3) {
@@ -154,7 +155,8 @@ func kindOf(parts []string) string {
 func fail(w http.ResponseWriter, code int, why string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"code": code, "message": why, "errors": []any{map[string]any{"message": why, "domain": "global", "reason": "test"}}}})
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"code": code, "message": why,
+		"errors": []any{map[string]any{"message": why, "domain": "global", "reason": "test"}}}})
 }
 
 func (e *Emulator) give(w http.ResponseWriter, m proto.Message) {
@@ -195,13 +197,15 @@ func (e *Emulator) answer(w http.ResponseWriter, r *http.Request, parts []string
 func (e *Emulator) region(w http.ResponseWriter, rest []string) {
 	switch {
 	case rest[0] == "subnetworks" && len(rest) == 2:
-		e.give(w, &computepb.Subnetwork{Name: proto.String(rest[1]), IpCidrRange: proto.String("10.8.0.0/24"), Network: proto.String("https://www.googleapis.com/compute/v1/projects/project1/global/networks/default")})
+		e.give(w, &computepb.Subnetwork{Name: proto.String(rest[1]), IpCidrRange: proto.String("10.8.0.0/24"),
+			Network: proto.String("https://www.googleapis.com/compute/v1/projects/project1/global/networks/default")})
 	case rest[0] == "subnetworks":
 		e.give(w, &computepb.TestPermissionsResponse{Permissions: e.May})
 	case rest[0] == "routers":
 		list := &computepb.RouterList{}
 		if e.NAT {
-			list.Items = []*computepb.Router{{Name: proto.String("r"), Network: proto.String("projects/project1/global/networks/default"), Nats: []*computepb.RouterNat{{Name: proto.String("n")}}}}
+			list.Items = []*computepb.Router{{Name: proto.String("r"), Network: proto.String("projects/project1/global/networks/default"),
+				Nats: []*computepb.RouterNat{{Name: proto.String("n")}}}}
 		}
 		e.give(w, list)
 	}

@@ -55,8 +55,10 @@ func (w *writer) journal(unit string) func(b []byte) []byte {
 				"ocp-v4.0-art-dev@sha256:%016x%016x\" id=%08x name=/runtime.v1.ImageService/ImageStatus\n",
 				m, s, us, r.Uint64(), r.Uint64(), r.Uint32())
 		case 2:
-			return fmt.Appendf(b, "E0227 10:%02d:%02d.%06d    2312 pod_workers.go:1300] \"Error syncing pod, skipping\" err=\"failed to \\\"StartContainer\\\" "+
-				"for \\\"main\\\" with CrashLoopBackOff: \\\"back-off 5m0s restarting failed container\\\"\" pod=\"openshift-noise-%d/pod-%d\" podUID=\"%08x\"\n",
+			return fmt.Appendf(b, "E0227 10:%02d:%02d.%06d    2312 pod_workers.go:1300] \"Error syncing pod, skipping\" err=\"failed to "+
+				"\\\"StartContainer\\\" "+
+				"for \\\"main\\\" with CrashLoopBackOff: \\\"back-off 5m0s restarting failed container\\\"\" pod=\"openshift-noise-%d/pod-%d\" "+
+				"podUID=\"%08x\"\n",
 				m, s, us, r.UintN(90), r.UintN(40), r.Uint32())
 		}
 		return fmt.Appendf(b, "I0227 10:%02d:%02d.%06d    2312 prober.go:107] \"Probe failed\" probeType=\"Readiness\" pod=\"openshift-noise-%d/pod-%d\" "+
@@ -77,11 +79,15 @@ func (w *writer) pod(b []byte, i int) []byte {
 	b = w.meta(b, fmt.Sprintf("pod-%d", i))
 	b = append(b, "  spec:\n    containers:\n"...)
 	for c := range 3 {
-		b = fmt.Appendf(b, "    - args:\n      - --secure-listen-address=0.0.0.0:%d\n      - --upstream=http://127.0.0.1:%d/\n      - --v=2\n      env:\n      "+
-			"- name: POD_NAME\n        valueFrom:\n          fieldRef:\n            apiVersion: v1\n            fieldPath: metadata.name\n      image: quay.io/"+
-			"openshift-release-dev/ocp-v4.0-art-dev@sha256:%016x%016x\n      imagePullPolicy: IfNotPresent\n      name: c%d\n      ports:\n      - containerPort: "+
+		b = fmt.Appendf(b, "    - args:\n      - --secure-listen-address=0.0.0.0:%d\n      - --upstream=http://127.0.0.1:%d/\n      - --v=2\n      "+
+			"env:\n      "+
+			"- name: POD_NAME\n        valueFrom:\n          fieldRef:\n            apiVersion: v1\n            fieldPath: metadata.name\n      "+
+			"image: quay.io/"+
+			"openshift-release-dev/ocp-v4.0-art-dev@sha256:%016x%016x\n      imagePullPolicy: IfNotPresent\n      name: c%d\n      ports:\n      - "+
+			"containerPort: "+
 			"%d\n        name: https\n        protocol: TCP\n      resources:\n        requests:\n          cpu: 10m\n          memory: 50Mi\n      "+
-			"terminationMessagePath: /dev/termination-log\n      terminationMessagePolicy: FallbackToLogsOnError\n      volumeMounts:\n      - mountPath: /etc/"+
+			"terminationMessagePath: /dev/termination-log\n      terminationMessagePolicy: FallbackToLogsOnError\n      volumeMounts:\n      - "+
+			"mountPath: /etc/"+
 			"config\n        name: config\n      - mountPath: /var/run/secrets/kubernetes.io/serviceaccount\n        name: kube-api-access-%05x\n        "+
 			"readOnly: true\n",
 			r.UintN(65536), r.UintN(65536), r.Uint64(), r.Uint64(), c, r.UintN(65536), r.UintN(1<<20))

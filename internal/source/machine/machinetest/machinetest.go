@@ -85,7 +85,8 @@ func (m *Machine) running() {
 	m.Link("/ostree/boot.1/rhcos/1/0", "../../../deploy/rhcos/deploy/0f0f.0")
 	m.Put("/ostree/deploy/rhcos/deploy/0f0f.0/usr/lib/os-release", "ID=rhcos\n")
 	m.Put("/ostree/deploy/rhcos/deploy/0f0f.0.origin", "[origin]\ncontainer-image-reference=ostree-unverified-registry:"+Image+"\n")
-	m.Put("/proc/1/mountinfo", "20 1 8:4 / / ro,relatime shared:1 - xfs /dev/sda4 rw\n21 20 8:4 /ostree/deploy/rhcos/var /var rw,relatime shared:2 - xfs /dev/sda4 rw\n22 20 8:4 /ostree/etc /etc rw,relatime shared:3 - xfs /dev/sda4 rw\n")
+	m.Put("/proc/1/mountinfo", "20 1 8:4 / / ro,relatime shared:1 - xfs /dev/sda4 rw\n21 20 8:4 /ostree/deploy/rhcos/var /var rw,relatime shared:2 - "+
+		"xfs /dev/sda4 rw\n22 20 8:4 /ostree/etc /etc rw,relatime shared:3 - xfs /dev/sda4 rw\n")
 	m.Link("/sys/dev/block/8:4", "../../devices/pci0/block/sda/sda4")
 	m.Put("/sys/devices/pci0/block/sda/sda4/partition", "4\n")
 	m.Put("/sys/devices/pci0/block/sda/queue/rotational", "0\n")
