@@ -172,6 +172,9 @@ func (t *text) clauses() []string {
 		if v.Fix != "" {
 			reason += ", " + strings.TrimSuffix(actorSentences[v.Fix]+": "+v.Where, ": ")
 		}
+		if n := t.d.WarningsWithoutRemedy(); n > 0 && v.Class != diagnosis.Undetermined {
+			return []string{reason, count(n, "warning", "warnings") + " without a remedy"}
+		}
 	}
 	if reason == "" {
 		return nil

@@ -63,6 +63,8 @@ func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) 
 type controller struct {
 	Running facts.Field[bool]   `cel:"running"` // a pod of it is ready
 	Why     facts.Field[string] `cel:"why"`     // where it does not run: what shows it
+	// its Deployment wants no pod: nothing but the cluster version operator, or a person, scales it up
+	ScaledToZero facts.Field[bool] `cel:"scaledToZero"`
 	// where it does not run: since its newest pod is not ready or exists; without a pod since
 	// its lease is not renewed or its Deployment is not available
 	Since      facts.Field[time.Time] `cel:"since"`
@@ -77,7 +79,7 @@ var controllerFact = facts.Define("mcc", fault.Cluster, "whether the machine-con
 
 func readController(ctx context.Context, w *facts.World, _ fault.Subject) (controller, error) {
 	var c controller
-	if err := facts.Miss(c.readPods(ctx, w), &c.Running, &c.Since, &c.Why); err != nil {
+	if err := facts.Miss(c.readPods(ctx, w), &c.Running, &c.Since, &c.Why, &c.ScaledToZero); err != nil {
 		return c, err
 	}
 	pools, err := w.List(ctx, evidence.MachineConfigPools, "")
@@ -151,6 +153,7 @@ func (c *controller) readPods(ctx context.Context, w *facts.World) error {
 	c.Since.Set(since)
 	c.Why.Set(why)
 	if running || why != "" {
+		c.ScaledToZero.Set(false, c.Why.Proof()...)
 		return nil
 	}
 	return c.withoutPod(ctx, w, renewed)
@@ -184,18 +187,21 @@ func (c *controller) withoutPod(ctx context.Context, w *facts.World, renewed evi
 	o, ok, err := w.Get(ctx, evidence.Deployments, openshift.MachineConfigNamespace, openshift.MachineConfigController)
 	switch {
 	case err != nil:
-		if err := facts.Miss(err, &c.Since); err != nil {
+		if err := facts.Miss(err, &c.Since, &c.ScaledToZero); err != nil {
 			return err
 		}
 	case !ok:
+		c.ScaledToZero.Set(false, evidence.Listed(evidence.Deployments, openshift.MachineConfigNamespace, "no Deployment machine-config-controller"))
 		c.Since.Miss(&evidence.Unavailable{
 			Need:   evidence.Objects(evidence.Deployments, openshift.MachineConfigNamespace),
 			Why:    evidence.NotCollected,
 			Detail: "no Deployment machine-config-controller",
 		})
 	default:
-		if evidence.Field(o.Content, "spec", "replicas") != nil && evidence.Int(o.Content, "spec", "replicas") == 0 {
-			c.Why.Set("its Deployment is scaled to 0", o.Shows("spec.replicas", "0", time.Time{}))
+		replicas := o.Shows("spec.replicas", fmt.Sprint(evidence.Field(o.Content, "spec", "replicas")), time.Time{})
+		c.ScaledToZero.Set(evidence.Field(o.Content, "spec", "replicas") != nil && evidence.Int(o.Content, "spec", "replicas") == 0, replicas)
+		if c.ScaledToZero.Value() {
+			c.Why.Set("its Deployment is scaled to 0", replicas)
 		}
 		c.Since.Miss(&evidence.Unavailable{
 			Need:   evidence.Objects(evidence.Deployments, openshift.MachineConfigNamespace),

@@ -20,6 +20,7 @@ type nodes struct {
 	MissingNodes  facts.Field[[]string]  `cel:"missingNodes"`  // their names
 	MissingName   facts.Field[string]    `cel:"missingName"`   // the config that most of them name
 	Complaining   facts.Field[int64]     `cel:"complaining"`   // nodes whose daemon is Degraded and reports that the config which the node names does not exist
+	DoNotMatch    facts.Field[int64]     `cel:"doNotMatch"`    // degraded nodes whose daemon names both renders: the bootstrap host's and the cluster's
 	BootstrapMode facts.Field[int64]     `cel:"bootstrapMode"` // of these, how many have never finished their first run
 	Stuck         facts.Field[int64]     `cel:"stuck"`         // degraded, not at the pool's config, and with no other config asked of them
 	AtSpec        facts.Field[int64]     `cel:"atSpec"`        // nodes that run the pool's config and are Done
@@ -66,6 +67,13 @@ func (v *nodes) complaining(list []nodeConfig) {
 		}
 	}
 	v.Complaining.Set(int64(len(proof)), proof...)
+	var both []evidence.Item
+	for _, n := range list {
+		if n.class == bootstrapMismatch && n.degraded() {
+			both = append(both, n.object.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, excerpt.OneLine(n.cause), time.Time{}))
+		}
+	}
+	v.DoNotMatch.Set(int64(len(both)), both...)
 }
 
 // missing finds the nodes whose config is not in the cluster.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -38,6 +39,7 @@ type Served struct {
 	Paused          facts.Field[bool]      `cel:"paused"`
 	RenderDegraded  facts.Field[bool]      `cel:"renderDegraded"`
 	RenderMessage   facts.Field[string]    `cel:"renderMessage"`
+	RenderMayPass   facts.Field[bool]      `cel:"renderMayPass"`   // what RenderDegraded reports may end by itself; see mayPass
 	RenderVersion   facts.Field[string]    `cel:"renderVersion"`   // of the controller that made the spec's config, "" where it is not marked
 	BaseVersion     facts.Field[string]    `cel:"baseVersion"`     // of the controller that made the role's base config 00-<role>, "" likewise
 	NodeMessage     facts.Field[string]    `cel:"nodeMessage"`     // of the condition NodeDegraded
@@ -171,6 +173,7 @@ func (v *Served) conditions(o evidence.Object, pool *apitypes.MachineConfigPool)
 		case apitypes.MachineConfigPoolRenderDegraded:
 			v.RenderDegraded.Set(true, item)
 			v.RenderMessage.Set(message, item)
+			v.RenderMayPass.Set(mayPass.MatchString(message) && !ofContent.MatchString(message), item)
 		case apitypes.MachineConfigPoolNodeDegraded:
 			v.NodeMessage.Set(message, item)
 			v.Degraded.Prove(item)
@@ -180,12 +183,27 @@ func (v *Served) conditions(o evidence.Object, pool *apitypes.MachineConfigPool)
 	if _, err := v.RenderDegraded.Get(); err != nil {
 		v.RenderDegraded.Set(false, none)
 		v.RenderMessage.Set("", none)
+		v.RenderMayPass.Set(false, none)
 	}
 	if _, err := v.NodeMessage.Get(); err != nil {
 		v.NodeMessage.Set("", none)
 	}
 	v.Since.Set(since, none)
 }
+
+// Rendering fails for a while where an object is not there yet, is of the controller of before
+// an update, or the API does not answer; it is tried again
+// (openshift/machine-config-operator:pkg/controller/render/render_controller.go
+// syncMachineConfigPool, generateRenderedMachineConfig: "controller version mismatch",
+// "ControllerConfig has not completed", "no MachineConfigs found"). What a MachineConfig itself
+// contains stays as it is: the parser's errors (coreos/ignition:config/shared/errors, "config is
+// not valid", "path not absolute", "unsupported config version") and the checks of the merge
+// (pkg/controller/common/helpers.go MergeMachineConfigs) come again each time.
+var (
+	mayPass = regexp.MustCompile(`(?i)not found|no machineconfigs found|controllerconfig|version mismatch|not (?:yet )?(?:ready|completed|created)` +
+		`|has not|timed? ?out|deadline exceeded|connection refused|unavailable|object has been modified|too many requests|etcdserver`)
+	ofContent = regexp.MustCompile(`(?i)not valid|invalid|not absolute|unknown version|unsupported|not supported|failed to parse|parsing ignition`)
+)
 
 // isTrue reports whether a condition was reported and is true.
 func isTrue(c *apitypes.MachineConfigPoolCondition) bool {

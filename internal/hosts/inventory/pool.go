@@ -132,3 +132,16 @@ func PoolOfNode(node evidence.Object) string {
 	}
 	return nodeRole(labels)
 }
+
+// RolesOf returns the roles in the labels of a Node, sorted.
+func RolesOf(node evidence.Object) []string {
+	raw, _ := evidence.Field(node.Content, "metadata", "labels").(map[string]any)
+	var roles []string
+	for k := range raw {
+		if r, ok := strings.CutPrefix(k, openshift.NodeRolePrefix); ok && r != "" {
+			roles = append(roles, r)
+		}
+	}
+	slices.Sort(roles)
+	return roles
+}

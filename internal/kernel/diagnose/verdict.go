@@ -80,7 +80,7 @@ type recovery struct {
 }
 
 // ofRoots says who can do something about the serious roots. serious is false where there
-// are none.
+// are none. Where there are errors they decide: a warning makes them no worse.
 func ofRoots(d *diagnosis.Diagnosis) (v diagnosis.Verdict, serious bool) {
 	var without []string
 	worst := 0
@@ -90,8 +90,11 @@ func ofRoots(d *diagnosis.Diagnosis) (v diagnosis.Verdict, serious bool) {
 			continue
 		}
 		serious = true
+		if r.Severity != fault.Error && d.HasErrors() {
+			continue
+		}
 		for _, c := range r.Cases {
-			i := slices.IndexFunc(c.Remedies, func(a fault.Advice) bool { return a.Applies != fault.Absent })
+			i := c.FirstRemedy()
 			if i < 0 {
 				without = append(without, r.Fault)
 				continue
@@ -105,7 +108,7 @@ func ofRoots(d *diagnosis.Diagnosis) (v diagnosis.Verdict, serious bool) {
 			}
 		}
 	}
-	v.Class, v.Reason = recoveries[worst].class, rootsReason(d)
+	v.Class, v.Reason = recoveries[worst].class, rootsReason(d)+warningsLeft(d)
 	if unreached(d) {
 		v.Class, v.Reason = diagnosis.CannotCheck, d.Roots[0].Cases[0].Title
 		return v, serious
@@ -161,6 +164,19 @@ func rootsReason(d *diagnosis.Diagnosis) string {
 		return "1 cause found"
 	}
 	return fmt.Sprintf("%d causes found", len(d.Roots))
+}
+
+// warningsLeft says how many warnings no remedy is known for, "" where the verdict goes by them, or
+// where there are none.
+func warningsLeft(d *diagnosis.Diagnosis) string {
+	switch n := d.WarningsWithoutRemedy(); n {
+	case 0:
+		return ""
+	case 1:
+		return "; 1 warning without a remedy"
+	default:
+		return fmt.Sprintf("; %d warnings without a remedy", n)
+	}
 }
 
 // worseUnexplained lists the present symptoms without a cause that are worse than every

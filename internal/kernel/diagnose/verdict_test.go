@@ -132,3 +132,30 @@ func TestInProgress(t *testing.T) {
 		}
 	}
 }
+
+// A warning without a remedy makes neither the class nor the reason of the errors worse; alone it
+// decides.
+func TestWarningBesideErrors(t *testing.T) {
+	root := func(id string, s fault.Severity, remedies ...fault.Advice) diagnosis.Root {
+		return diagnosis.Root{Fault: id, Severity: s, Cases: []diagnosis.Case{{Key: fault.Key{Fault: id}, Remedies: remedies}}}
+	}
+	byHand := fault.Advice{Applies: fault.Unknown}
+	for _, c := range []struct {
+		name   string
+		roots  []diagnosis.Root
+		class  diagnosis.VerdictClass
+		reason string
+	}{
+		{"errors with remedies and a warning without", []diagnosis.Root{root("signer-gone", fault.Error, byHand), root("host-replaced", fault.Warning)},
+			diagnosis.RecoverableInPlace, "2 causes found; 1 warning without a remedy"},
+		{"an error without", []diagnosis.Root{root("signer-gone", fault.Error), root("host-replaced", fault.Warning)},
+			diagnosis.Undetermined, "the catalog has no remedy for signer-gone"},
+		{"the warning alone", []diagnosis.Root{root("host-replaced", fault.Warning)},
+			diagnosis.Undetermined, "the catalog has no remedy for host-replaced"},
+	} {
+		d := &diagnosis.Diagnosis{Roots: c.roots, Hosts: []diagnosis.HostState{{Name: "m0"}}}
+		if v, serious := ofRoots(d); !serious || v.Class != c.class || v.Reason != c.reason {
+			t.Errorf("%s: %s, %q, want %s, %q", c.name, v.Class, v.Reason, c.class, c.reason)
+		}
+	}
+}

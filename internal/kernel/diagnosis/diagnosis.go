@@ -253,6 +253,10 @@ type HostState struct {
 // expected to join.
 func (h HostState) Bootstrap() bool { return !h.Expected && h.Role == "bootstrap" }
 
+// Named reports whether the host has a name. One that is only counted has words in its place, in
+// parentheses; they are for the screen, and not for a command.
+func (h HostState) Named() bool { return !strings.HasPrefix(h.Name, "(") }
+
 // Done reports whether a host has passed every stage.
 func (h HostState) Done() bool { return h.State == StagePassed || h.State == StageNotApplicable }
 

@@ -102,3 +102,27 @@ func (d *Diagnosis) KeepCases(keep func(Root, Case) bool) {
 
 // OneCase reports whether the answer has one root, and that at one subject.
 func (d *Diagnosis) OneCase() bool { return len(d.Roots) == 1 && len(d.Roots[0].Cases) == 1 }
+
+// FirstRemedy is the index of the first remedy that may apply, -1 where there is none.
+func (c *Case) FirstRemedy() int {
+	return slices.IndexFunc(c.Remedies, func(a fault.Advice) bool { return a.Applies != fault.Absent })
+}
+
+// HasErrors reports whether one of the roots is an error.
+func (d *Diagnosis) HasErrors() bool {
+	return slices.ContainsFunc(d.Roots, func(r Root) bool { return r.Severity == fault.Error })
+}
+
+// WarningsWithoutRemedy counts the cases of warnings for which the catalog has no remedy, beside
+// errors: the verdict goes by those.
+func (d *Diagnosis) WarningsWithoutRemedy() int {
+	n := 0
+	for _, r := range d.Roots {
+		for i := range r.Cases {
+			if r.Severity == fault.Warning && r.Cases[i].FirstRemedy() < 0 && d.HasErrors() {
+				n++
+			}
+		}
+	}
+	return n
+}

@@ -86,6 +86,7 @@ type MachineConfigPool struct {
 type MachineConfigPoolSpec struct {
 	Paused         bool                                 `json:"paused"`
 	MaxUnavailable *IntOrString                         `json:"maxUnavailable,omitempty"`
+	NodeSelector   *metav1.LabelSelector                `json:"nodeSelector,omitempty"`
 	Configuration  MachineConfigPoolStatusConfiguration `json:"configuration"`
 }
 

@@ -51,6 +51,9 @@ func PlanCommand(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis) fu
 			}
 		}
 		for _, h := range waiting {
+			if !h.Named() {
+				continue
+			}
 			if (concerns(root, h) || asking && asksFor(requests, root, h)) && len(words) < maxExpected {
 				words = append(words, "--expect", shellcommand.Quote(expect[h.Name]))
 			}

@@ -61,3 +61,13 @@ func TestConcerns(t *testing.T) {
 		}
 	}
 }
+
+// Words that stand for a host without a name are no argument of a command.
+func TestNamed(t *testing.T) {
+	for name, want := range map[string]bool{"worker8": true, "(2 of 2 of MachineSet crane-worker, no Machine yet)": false,
+		"(worker 1 of 3, not named by any object)": false} {
+		if got := (diagnosis.HostState{Name: name}).Named(); got != want {
+			t.Errorf("%q is a name: %v, want %v", name, got, want)
+		}
+	}
+}
