@@ -11,9 +11,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/lookup"
 	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
-	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
@@ -109,6 +109,7 @@ type commandPage struct {
 	Notes   []string            `json:"notes,omitempty"`
 	Next    []string            `json:"next"`
 	Steps   []commandPage       `json:"steps,omitempty"` // the commands of a text of several
+	Near    []lookup.Hit        `json:"near,omitempty"`  // of a script: pages that have the words of its name
 }
 
 // pageOf is a command for programs.
@@ -129,8 +130,11 @@ func (a *app) pageOf(c shellcommand.Command, notes []fault.CommandNote) commandP
 }
 
 // explainCommandLine says what a command does that is not known as unsafe advice.
-func (a *app) explainCommandLine(format string, c shellcommand.Command, notes []fault.CommandNote) error {
+func (a *app) explainCommandLine(format string, known *fault.Catalog, c shellcommand.Command, notes []fault.CommandNote) error {
 	p := a.pageOf(c, notes)
+	if c.Program == "script" {
+		p.Near = bestPages(pageIndex(known).Search(c.Text))
+	}
 	if format != "text" {
 		return a.PrintData(format, p)
 	}
@@ -161,6 +165,12 @@ func (a *app) explainCommandLine(format string, c shellcommand.Command, notes []
 	}
 	if c.Effect == shellcommand.Changes && len(p.Notes) == 0 {
 		fmt.Fprintf(a.IO.Out, "Rollcall does not know whether it is right here. Unknown is not safe: find the cause first.\n")
+	}
+	if len(p.Near) > 0 {
+		fmt.Fprintln(a.IO.Out, "\nPages that have the words of its name:")
+		if err := a.printHits(p.Near); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintln(a.IO.Out)
 	a.printNext(append(slices.Clone(p.Next), a.Name+" diagnose", a.Name+" list refused, for advice that is known as unsafe"))
@@ -204,8 +214,8 @@ var unknownDoes = map[string]string{
 func (a *app) unknownFragment(format, words string) error {
 	const next = "give the whole loop, or each command in it"
 	if format != "text" {
-		return errors.Join(a.PrintData(format, unknownPage{Kind: "text", Result: message.Unknown, Text: words, Near: []string{}, Next: next}),
-			&cmdutil.ExitError{Code: cmdutil.ExitUndecided})
+		page := unknownPage{Kind: "text", Result: message.Unknown, Text: words, Near: []lookup.Hit{}, Next: next}
+		return errors.Join(a.PrintData(format, page), &cmdutil.ExitError{Code: cmdutil.ExitUndecided})
 	}
 	fmt.Fprintf(a.IO.Out, "UNKNOWN: this line of a script does nothing by itself. What counts are the commands behind it.\n\nNext: %s\n", next)
 	return &cmdutil.ExitError{Code: cmdutil.ExitUndecided}
@@ -215,7 +225,7 @@ func (a *app) unknownFragment(format, words string) error {
 func (a *app) normalText(format string, r *message.Report) error {
 	n := r.Normal[0]
 	if format != "text" {
-		return a.PrintData(format, unknownPage{Kind: "text", Result: message.Absent, Text: n.Line.Text, Near: []string{}, Next: n.Words})
+		return a.PrintData(format, unknownPage{Kind: "text", Result: message.Absent, Text: n.Line.Text, Near: []lookup.Hit{}, Next: n.Words})
 	}
 	fmt.Fprintf(a.IO.Out, "This line is no sign of trouble: %s.\n  %s\n", n.Words, a.Style().Clean(n.Line.Text))
 	fmt.Fprintf(a.IO.Out, "\nNext: %s diagnose, or %s scan FILE with the whole text, where something does not work\n", a.Name, a.Name)
@@ -227,56 +237,46 @@ type unknownPage struct {
 	Kind   string         `json:"kind"`
 	Result message.Result `json:"result"`
 	Text   string         `json:"text"`
-	Near   []string       `json:"near"` // pages that have its words
+	Near   []lookup.Hit   `json:"near"` // pages that have its words, best first
 	Next   string         `json:"next,omitempty"`
 }
 
-// unknownText says that nothing is known of a text, and how to continue. Near are pages that
-// have its words.
-func (a *app) unknownText(format string, r *message.Report, words string, list, near []entry) error {
-	if mean := suggest.DidYouMean(words, idsOf(list)); mean != "" && len(near) == 0 && !strings.ContainsAny(words, " \n") {
-		return fmt.Errorf("nothing is known about %q%s; `%s list faults` names the faults, `%s list refused` unsafe advice", words, mean, a.Name, a.Name)
+// unknownText says that nothing is known of what a program printed, and how to continue.
+func (a *app) unknownText(format string, c *fault.Catalog, r *message.Report, words string) error {
+	near := lookup.New(lookup.FaultPages(c)).Near(words)
+	page := unknownPage{Kind: "text", Result: message.Unknown, Text: words, Near: near}
+	for _, m := range r.Symptoms {
+		page.Next = cmp.Or(page.Next, m.Next)
 	}
 	if format != "text" {
-		page := unknownPage{Kind: "text", Result: message.Unknown, Text: words, Near: idsOf(near)}
-		for _, m := range r.Symptoms {
-			page.Next = cmp.Or(page.Next, m.Next)
-		}
 		return errors.Join(a.PrintData(format, page), &cmdutil.ExitError{Code: cmdutil.ExitUndecided})
 	}
-	next := ""
 	switch {
 	case len(r.Symptoms) > 0:
 		fmt.Fprintf(a.IO.Out, "UNKNOWN: this text shows that %s, and not why.\n", r.Symptoms[0].Failure)
-		for _, m := range r.Symptoms {
-			next = cmp.Or(next, m.Next)
-		}
-	case len(near) > 0 && !strings.ContainsAny(words, " \n"):
-		fmt.Fprintf(a.IO.Out, "UNKNOWN: no page has this name: %s\n", a.Style().Clean(words))
+	case len(near) > 0:
+		fmt.Fprintln(a.IO.Out, "UNKNOWN: no message of the catalog is like this text.")
 	default:
-		fmt.Fprintf(a.IO.Out, "UNKNOWN: nothing is known about this text.\n")
+		fmt.Fprintln(a.IO.Out, "UNKNOWN: nothing is known about this text.")
 	}
 	if len(near) > 0 {
 		fmt.Fprintln(a.IO.Out, "\nPages that have its words:")
-		if err := a.printEntries(format, near); err != nil {
+		if err := a.printHits(near); err != nil {
 			return err
 		}
 	}
-	if next != "" {
-		fmt.Fprintf(a.IO.Out, "\n%s\n", answer.Wrap("Look next: "+next, a.Style()))
+	if page.Next != "" {
+		fmt.Fprintf(a.IO.Out, "\n%s\n", answer.Wrap("Look next: "+page.Next, a.Style()))
 	}
+	a.nextOfUnknown()
+	return &cmdutil.ExitError{Code: cmdutil.ExitUndecided}
+}
+
+// nextOfUnknown says how to continue where nothing is known.
+func (a *app) nextOfUnknown() {
 	fmt.Fprintf(a.IO.Out, `
 Next: %[1]s scan FILE           the whole log or console shows more
       %[1]s diagnose            ask the cluster, or an archive with --from
       %[1]s list faults WORD    the faults with this word
 `, a.Name)
-	return &cmdutil.ExitError{Code: cmdutil.ExitUndecided}
-}
-
-func idsOf(list []entry) []string {
-	ids := []string{}
-	for _, e := range list {
-		ids = append(ids, e.id)
-	}
-	return ids
 }
