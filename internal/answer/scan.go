@@ -7,6 +7,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/lookup"
 	"github.com/rollcall-project/rollcall/internal/kernel/message"
 )
 
@@ -38,6 +39,7 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 		}
 	}
 	t.unknownErrors(r)
+	t.nearPages()
 	for _, m := range r.Over {
 		t.blank()
 		t.para(0, span{dim, "Over: "}, dim, "resolved later in this text, or not seen in its last 500 lines: "+matchTitle(m, c))
@@ -151,6 +153,19 @@ func (t *text) unknownErrors(r *message.Report) {
 	}
 }
 
+// nearPages names the pages that have the words of those lines. They are no answer: no line
+// shows one of them.
+func (t *text) nearPages() {
+	if len(t.o.Near) == 0 {
+		return
+	}
+	t.blank()
+	t.head(0, "Pages that have its words")
+	for _, h := range t.o.Near {
+		t.lead(2, span{cyan, t.o.know("explain " + h.ID)}, "    ", plain, ": "+h.Title, 0)
+	}
+}
+
 // scanNormal names lines that are known as no sign of trouble, where nothing better was found.
 func (t *text) scanNormal(r *message.Report) {
 	if len(r.Matches) > 0 || len(r.Normal) == 0 {
@@ -214,6 +229,7 @@ type ScanDoc struct {
 	UnknownErrors     []message.UnknownError `json:"unknownErrors"`     // what programs call errors and no message knows
 	UnknownErrorLines int                    `json:"unknownErrorLines"` // how many lines they are
 	PastErrorLines    int                    `json:"pastErrorLines"`    // and how many are over by the end of the text
+	Near              []lookup.Hit           `json:"near"`              // pages with the words of unknownErrors, where the text shows nothing else
 
 	Lines int   `json:"lines"`
 	Bytes int64 `json:"bytes"`
@@ -242,7 +258,7 @@ func ScanDocument(r *message.Report, c *fault.Catalog) ScanDoc {
 	}
 	return ScanDoc{APIVersion: "rollcall.dev/v1alpha1", Kind: "Scan", Result: r.Result, Matches: all(r.Matches), Symptoms: all(r.Symptoms),
 		Over: all(r.Over), Damaged: r.Damaged, UnknownErrors: append([]message.UnknownError{}, r.Errors...), UnknownErrorLines: r.ErrorLines,
-		PastErrorLines: r.PastErrors, Lines: r.Lines, Bytes: r.Bytes}
+		PastErrorLines: r.PastErrors, Near: []lookup.Hit{}, Lines: r.Lines, Bytes: r.Bytes}
 }
 
 // atLine is the place of what a line shows. What was read from an object has none.

@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/lookup"
 	"github.com/rollcall-project/rollcall/internal/kernel/message"
 )
 
@@ -39,6 +40,7 @@ type Options struct {
 	Catalog   *fault.Catalog       // layers, meanings and sources of faults; nil: not known
 	Messages  *message.Report      // what lines of a pasted text show; nil: none was read
 	Changed   *Changed             // since a baseline; nil: none was given
+	Near      []lookup.Hit         // of a scan: pages with the words of errors that nobody knows
 }
 
 // again returns a command over the same source.

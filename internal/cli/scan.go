@@ -86,10 +86,13 @@ func (a *app) scanned(ctx context.Context, format string, t *session.TextError) 
 
 func (a *app) printScan(format string, r *message.Report, c *fault.Catalog) error {
 	var err error
+	near := nearErrors(r, c)
 	if format == "text" {
-		err = answer.Scan(a.IO.Out, r, c, answer.Options{Style: a.Style(), Command: a.Name})
+		err = answer.Scan(a.IO.Out, r, c, answer.Options{Style: a.Style(), Command: a.Name, Near: near})
 	} else {
-		err = a.PrintData(format, answer.ScanDocument(r, c))
+		doc := answer.ScanDocument(r, c)
+		doc.Near = append(doc.Near, near...)
+		err = a.PrintData(format, doc)
 	}
 	if err != nil {
 		return err
