@@ -25,6 +25,7 @@ func (t *text) unchecked() {
 	}
 	if !t.o.Wide && t.decided() {
 		t.para(0, span{}, dim, t.checksNotRun(notRun)+": -o wide lists why")
+		t.missingLogs()
 		return
 	}
 	heading := "Not checked"
@@ -42,6 +43,18 @@ func (t *text) unchecked() {
 	}
 	if len(flags) > 0 {
 		t.para(0, span{plain, "- "}, plain, "not asked for: "+strings.Join(flags, ", "))
+	}
+}
+
+// missingLogs says which logs are missing below a verdict that stands without them.
+func (t *text) missingLogs() {
+	if t.d.Source.Kind == "live" {
+		return // there they are left out on purpose
+	}
+	for _, c := range t.d.Coverage {
+		if strings.HasPrefix(c.Need, string(evidence.ContainerLog)+" ") && c.State == evidence.Partial {
+			t.para(2, span{}, dim, squeeze(t.clean(needWords(c.Need)+", only in part: "+c.Reason), t.width()-2, fewExcerpt, t.sign(ellipsis)))
+		}
 	}
 }
 

@@ -117,5 +117,10 @@ func notCollected(d *diagnosis.Diagnosis) (kinds []string, ok bool) {
 			}
 		}
 	}
+	for _, name := range lostNames(d) {
+		if !slices.Contains(kinds, name) {
+			kinds = append(kinds, name)
+		}
+	}
 	return kinds, true
 }

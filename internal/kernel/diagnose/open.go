@@ -59,7 +59,7 @@ func openQuestions(d *diagnosis.Diagnosis) []diagnosis.Question {
 	case expected(d) == 0 && !awaitsFirstHost(d): // a name that only a request claims is no host that answered
 		add([]string{noHost(d)})
 	default:
-		add(premisesOpen(d), hostsOpen(d))
+		add(premisesOpen(d), lostOpen(d), hostsOpen(d))
 	}
 	return open
 }

@@ -112,4 +112,6 @@ func premiseOf(c evidence.Coverage) *premise {
 
 // Unread says what every answer about a whole cluster rests on and was not read: kinds
 // of objects, and what is there and damaged. Empty where all of it was.
-func Unread(d *diagnosis.Diagnosis) []string { return append(damaged(d), premisesOpen(d)...) }
+func Unread(d *diagnosis.Diagnosis) []string {
+	return slices.Concat(damaged(d), premisesOpen(d), lostOpen(d))
+}

@@ -90,7 +90,7 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 	}
 	d := &diagnosis.Diagnosis{
 		APIVersion: "rollcall.dev/v1alpha1", Kind: "Diagnosis", Now: now.UTC(), Cluster: info, Findings: findings,
-		Source: diagnosis.Source{Kind: desc.Kind, Name: desc.Name, API: desc.API, Vantage: desc.Vantage, AtLeast: atLeast},
+		Source: diagnosis.Source{Kind: desc.Kind, Origin: desc.Origin, Name: desc.Name, API: desc.API, Vantage: desc.Vantage, AtLeast: atLeast},
 	}
 	if Far(now, desc) {
 		d.Source.Newest = desc.Now.UTC()
@@ -138,7 +138,7 @@ func (e *Engine) complete(ctx context.Context, w *facts.World, o Options, d *dia
 	}
 	block(d, young, func(host string) []string { return requests[host] }, stopped, held)
 	e.setAside(d)
-	d.Coverage = o.Reader.Coverage()
+	noteLostParts(ctx, o.Reader, d)
 	d.Timeline = timeline(d)
 	d.Verdict = verdict(d)
 	nonNil(d)

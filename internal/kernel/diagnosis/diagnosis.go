@@ -45,6 +45,7 @@ type Diagnosis struct {
 // Source says what was read and from where.
 type Source struct {
 	Kind    string `json:"kind"`
+	Origin  string `json:"-"` // of a collection: the kind of what was collected
 	Name    string `json:"name"`
 	API     string `json:"api,omitempty"` // the URL that was asked; none for an archive
 	Vantage string `json:"vantage,omitempty"`

@@ -385,6 +385,7 @@ func AsUnavailable(err error) (*Unavailable, bool) {
 type Description struct {
 	Kind    string    // "live", "must-gather", "inspect", "collection", "console", ...
 	Name    string    // what the user called it: a path, a context
+	Origin  string    // of a collection: the Kind of what was collected; else ""
 	API     string    // the URL of the API that is asked; "" where none is
 	Vantage string    // from where probes were made
 	Now     time.Time // the newest trustworthy time in the source; zero: it carries none
@@ -434,4 +435,7 @@ type Coverage struct {
 
 	Why     Why  `json:"-"` // why not all of it was read; "" for texts
 	Damaged bool `json:"-"` // something is there, and is not what was written
+	// Lost names a part of the cluster that something shows to exist, and of which nothing is in
+	// the source; "" for all else.
+	Lost string `json:"-"`
 }

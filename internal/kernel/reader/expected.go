@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
@@ -77,6 +78,41 @@ func (r *Reader) ran(ctx context.Context, q evidence.TextQuery) []evidence.Text 
 		list = append(list, t)
 	}
 	return list
+}
+
+// isLost reports whether nothing is there of a log that must have lines. A replay has the words of
+// the run that was recorded.
+func isLost(err error) bool {
+	var d *evidence.Damage
+	return errors.As(err, &d) && (strings.HasSuffix(d.Detail, errNoLog.Error()) || strings.HasSuffix(d.Detail, errEmptyLog.Error()))
+}
+
+// quietLosses returns the pods, by namespace and name, whose missing log does not question a healthy
+// cluster: all their containers are ready, and it is the only one that is missing, or most of the query were read.
+func (r *Reader) quietLosses(ctx context.Context, q evidence.TextQuery, failed []error) map[[2]string]bool {
+	lost := 0
+	for _, err := range failed {
+		if isLost(err) {
+			lost++
+		}
+	}
+	if lost == 0 || lost > 1 && 2*lost >= len(failed) {
+		return nil
+	}
+	pods, err := r.List(ctx, evidence.Pods.In(q.Cluster), q.Namespace)
+	if err != nil {
+		return nil
+	}
+	quiet := map[[2]string]bool{}
+	for _, p := range pods {
+		list, _ := evidence.Field(p.Content, "status", "containerStatuses").([]any)
+		quiet[[2]string{p.Namespace, p.Name}] = len(list) > 0 && !slices.ContainsFunc(list, func(raw any) bool {
+			c, _ := raw.(map[string]any)
+			ready, _ := c["ready"].(bool)
+			return !ready
+		})
+	}
+	return quiet
 }
 
 // hasRun reports whether a container of a pod runs or has ended.

@@ -138,7 +138,7 @@ func (r *Reader) readTexts(ctx context.Context, q evidence.TextQuery, c *textsCe
 		return
 	}
 	r.forgiveEmpty(ctx, q, all, failed)
-	r.collect(need, c, all, found, failed)
+	r.collect(need, c, all, found, failed, r.quietLosses(ctx, q, failed))
 }
 
 // unreadText stands for the texts that a source may have and could not read.
@@ -171,14 +171,17 @@ func (r *Reader) recordUnread(need evidence.Need, index int, t evidence.Text) er
 }
 
 // collect joins what was found; a text that broke makes the coverage partial,
-// and the need unavailable when no text could be read at all.
-func (r *Reader) collect(need evidence.Need, c *textsCell, all []evidence.Text, found []map[string][]evidence.Match, failed []error) {
+// and the need unavailable when no text could be read at all. Texts of pods in quiet that were lost do not
+// make it damaged.
+func (r *Reader) collect(
+	need evidence.Need, c *textsCell, all []evidence.Text, found []map[string][]evidence.Match, failed []error, quiet map[[2]string]bool,
+) {
 	c.matches = map[string][]evidence.Match{}
 	var why broken
 	damaged := false
 	for i, t := range all {
 		if failed[i] != nil {
-			damaged = damaged || evidence.IsDamage(failed[i])
+			damaged = damaged || evidence.IsDamage(failed[i]) && !(quiet[[2]string{t.Namespace, t.Pod}] && isLost(failed[i]))
 			left := why.add(t, failed[i])
 			c.gaps = append(c.gaps, evidence.TextGap{Text: closed(t), Why: failed[i].Error(), NotAsked: left})
 		}

@@ -48,7 +48,7 @@ const clockSkew = 24 * time.Hour
 func (s *Source) Describe(ctx context.Context) (evidence.Description, error) {
 	d := evidence.Description{Kind: s.kind, Name: s.name, Notes: s.notes}
 	if s.manifest != nil {
-		d.Now, d.AtLeast, d.Vantage, d.Hosted = s.manifest.Now, s.manifest.AtLeast, s.manifest.Vantage, s.manifest.Hosted
+		d.Now, d.AtLeast, d.Vantage, d.Hosted, d.Origin = s.manifest.Now, s.manifest.AtLeast, s.manifest.Vantage, s.manifest.Hosted, s.manifest.Source
 		d.Notes = slices.Concat(s.notes, ownNotes(s.manifest.Notes))
 		return d, nil
 	}
