@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -30,7 +31,8 @@ func noCause(u diagnosis.Unexplained) diagnosis.Question {
 // noHost returns what is known if there is no host: how far openshift-install came.
 func noHost(d *diagnosis.Diagnosis) string {
 	if d.Cluster.Installer == nil {
-		if i := slices.IndexFunc(d.Coverage, func(c evidence.Coverage) bool { return c.Damaged }); i >= 0 {
+		if i := slices.IndexFunc(d.Coverage, func(c evidence.Coverage) bool { return c.Damaged }); i >= 0 &&
+			!slices.Contains(damaged(d), d.Coverage[i].Reason) {
 			return "no host was checked: " + d.Coverage[i].Reason
 		}
 		return "no host was checked"
@@ -109,18 +111,26 @@ func unsettled(d *diagnosis.Diagnosis) []string {
 	return []string{"a fault, or still normal: " + few(names)}
 }
 
+// wholeSource is how many needs one damage hides at most that is not one of the whole source.
+const wholeSource = 20
+
 // damaged returns which files are damaged: what they said is not known, and nothing else replaces
 // it.
 func damaged(d *diagnosis.Diagnosis) []string {
 	const named = 3
 	var needs []string
+	reasons := map[string]bool{}
 	for _, c := range d.Coverage {
 		if c.Damaged && premiseOf(c) == nil {
 			needs = append(needs, c.Need)
+			reasons[c.Reason] = true
 		}
 	}
-	if len(needs) == 0 {
+	switch {
+	case len(needs) == 0:
 		return nil
+	case len(needs) > wholeSource && len(reasons) == 1:
+		return slices.Collect(maps.Keys(reasons)) // one damage, of the source and not of a file
 	}
 	list := strings.Join(needs[:min(named, len(needs))], ", ")
 	if more := len(needs) - named; more > 0 {

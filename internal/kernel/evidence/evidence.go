@@ -395,6 +395,8 @@ type Description struct {
 	// ByClock says that Now is the clock of this machine, or the time of a file: nothing in
 	// the source carries one.
 	ByClock bool
+	// Cut says how reading the source ended early, "" where it did not.
+	Cut string
 	// Notes are what the source holds and does not read, and how it was joined
 	// with others. They are part of the coverage of every run.
 	Notes []Coverage

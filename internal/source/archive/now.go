@@ -61,6 +61,11 @@ func (s *Source) Describe(ctx context.Context) (evidence.Description, error) {
 		}
 		s.now, s.nowKnown = now, true
 	}
+	d.Cut = s.cut
+	if s.now.IsZero() && !s.clock.IsZero() && s.hostless() {
+		d.Now, d.ByClock = s.clock, true // that nothing of a host is in it needs no time
+		return d, nil
+	}
 	if !s.unproven {
 		if d.Now = s.now; s.clocked {
 			d.Notes = append(slices.Clone(s.notes), s.clockNote())
@@ -70,6 +75,16 @@ func (s *Source) Describe(ctx context.Context) (evidence.Description, error) {
 		}
 	}
 	return d, nil
+}
+
+// hostless reports whether nothing in the archive is about a host, or can be judged by a time.
+func (s *Source) hostless() bool {
+	if len(s.ix.Texts) > 0 || len(s.nested) > 0 || s.joined {
+		return false
+	}
+	judged := append([]evidence.Resource{evidence.Secrets, evidence.ConfigMaps, evidence.MachineSets, evidence.Agents,
+		evidence.AgentClusterInstalls, evidence.HostedAgents.In("")}, timeBearing...)
+	return !slices.ContainsFunc(judged, func(r evidence.Resource) bool { return len(s.ix.Objects[r]) > 0 })
 }
 
 func (s *Source) newest(ctx context.Context) (time.Time, error) {
