@@ -94,8 +94,9 @@ func (t *text) foundMessage(m message.Match, c *fault.Catalog) {
 // to look at.
 func (t *text) nextOf(m message.Match, c *fault.Catalog) {
 	f, ok := c.Fault(m.Fault)
+	t.candidates(m, c)
 	switch {
-	case !ok && m.Next != "":
+	case m.Next != "":
 		t.lead(2, span{bold, "Next: "}, "  ", plain, m.Next, 0)
 	case !ok:
 	case len(f.Remedies) > 0:
@@ -107,5 +108,19 @@ func (t *text) nextOf(m message.Match, c *fault.Catalog) {
 		t.line(2, span{bold, "What to do: "}, span{cyan, t.o.know(do)})
 	default:
 		t.line(2, span{bold, "More: "}, span{cyan, t.o.know("explain " + m.Fault)})
+	}
+}
+
+// candidates names the faults that can print the lines of a match.
+func (t *text) candidates(m message.Match, c *fault.Catalog) {
+	for i, id := range m.Candidates {
+		f, ok := c.Fault(id)
+		if !ok {
+			continue
+		}
+		if i == 0 {
+			t.line(2, span{bold, "Possible causes, the likeliest first:"})
+		}
+		t.lead(4, span{plain, "- "}, "  ", plain, fault.TitleOf(f, m.Names)+"  ["+id+"]", 0)
 	}
 }

@@ -3,6 +3,7 @@ package answer
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
@@ -105,9 +106,37 @@ func (t *text) scanMatch(i int, m message.Match, c *fault.Catalog) {
 			list = append(list, plainAdvice(known, m.Names))
 		}
 	}
-	t.remedies(list, "")
+	if m.Confidence != fault.ShowsProven {
+		t.toDecide(list)
+	} else {
+		t.remedies(list, "")
+	}
 	t.refused(f.Refused)
 	t.line(2, span{plain, "More: "}, span{cyan, t.o.know("explain " + m.Fault)})
+}
+
+// toDecide writes what shows whether a cause is the right one: the steps of its remedies that
+// only read. A step that changes something needs a proven cause.
+func (t *text) toDecide(list []fault.Advice) {
+	for i, a := range list {
+		first := slices.IndexFunc(a.Steps, func(s fault.Step) bool { return s.Changes })
+		if a.Risk == fault.RiskNone {
+			t.remedies(list[i:i+1], "")
+			return
+		}
+		if first <= 0 {
+			continue
+		}
+		whole := a
+		a.Steps = a.Steps[:first]
+		t.lead(2, span{bold, "To decide whether it is this cause: "}, "  ", plain, "these steps only read", 0)
+		t.steps(a)
+		t.lead(2, span{bold, "Once it is proven: "}, "  ", plain, t.about(whole, "")+": "+t.o.know("explain "+a.ID), 0)
+		return
+	}
+	if len(list) > 0 {
+		t.lead(2, span{bold, "Once it is proven: "}, "  ", plain, t.about(list[0], "")+": "+t.o.know("explain "+list[0].ID), 0)
+	}
 }
 
 // scanLines writes a title with the lines that show it.

@@ -50,7 +50,7 @@ func or(text, other string) string {
 func (e *Endpoint) check(wrong *mistakes, at Where) {
 	under := func(key string) Where { return append(slices.Clone(at), key) }
 	wrong.need(e.ID, "id", "write lower case words with - between them")
-	wrong.need(e.Name, "name", "write what people call it")
+	wrong.need(e.Name, "name", "write its usual name")
 	wrong.need(e.Next, "next", "write the command that decides")
 	wrong.checkRegexp(under("hosts"), e.Hosts)
 	for leaf := range e.Faults {

@@ -42,7 +42,14 @@ type Message struct {
 	Shows   Grade  `json:"shows,omitempty"`   // how surely; likely where empty
 	Failure string `json:"failure,omitempty"` // what has failed, in words; the line does not say why
 	Next    string `json:"next,omitempty"`    // of a failure: what to look at, imperative
-	Normal  string `json:"normal,omitempty"`  // why the line is no sign of trouble
+	// Causes are what can print the line, the likeliest first. Without a signal of one of them
+	// the line is a failure with these candidates; with it, it shows that fault.
+	Causes []MessageCause `json:"causes,omitempty"`
+	Normal string         `json:"normal,omitempty"` // why the line is no sign of trouble
+
+	// Lasts is how long the line is normal: where the first one and the last one of a text are
+	// further apart, it shows the fault; before that the failure.
+	Lasts Duration `json:"lasts,omitzero"`
 
 	Ends []string `json:"ends,omitempty"` // faults of which this line shows that they are over
 	// Over is an expression, any case: what earlier lines show that match it is over.
@@ -51,6 +58,14 @@ type Message struct {
 	// that host show of this stage and of those before it is over.
 	Proves Stage  `json:"proves,omitempty"`
 	Ref    string `json:"ref,omitempty"` // path in the first of the file's refs, where it is another than that
+}
+
+// MessageCause is one of several faults that can print a line.
+type MessageCause struct {
+	Fault string   `json:"fault"`
+	Tells []string `json:"tells,omitempty"` // the signal: literals of which one is anywhere in the same input; empty where a text never shows it
+	Shows Grade    `json:"shows,omitempty"` // how surely with the signal; likely where empty
+	Ref   string   `json:"ref,omitempty"`   // repository, path and symbol of what prints it, where it is another than the message's
 }
 
 // Grade is how surely a line shows a fault.
@@ -109,14 +124,32 @@ func (m *Message) check(wrong *mistakes, at Where) {
 	if m.Read != "" && m.ID == "" {
 		wrong.add(under("read"), "write id, or match", "only for a message with an id")
 	}
-	if shows > 1 || shows == 0 && m.ID == "" {
+	if m.Lasts.Duration > 0 && (m.Fault == "" || m.Failure == "") {
+		wrong.add(under("lasts"), "write both", "needs the fault and the failure")
+	}
+	if shows > 1 && m.Lasts.Duration == 0 || shows == 0 && m.ID == "" {
 		wrong.add(at, "write the id of the fault, or what has failed, or why it is normal",
 			"exactly one of fault, failure and normal is needed, there are %d", shows)
 	}
 	if m.Shows != "" && m.Fault == "" {
 		wrong.add(under("shows"), "leave it out", "it is only for a fault")
 	}
-	if m.Next != "" && m.Failure == "" {
+	if len(m.Causes) > 0 {
+		if m.Normal != "" || m.Next == "" {
+			wrong.add(under("causes"), "write next, the command that decides", "causes go with a fault or a failure, and with next")
+		}
+		for i, c := range m.Causes {
+			for j, text := range c.Tells {
+				if len(strings.TrimSpace(text)) < minText {
+					wrong.add(under("causes", i, "tells", j), "write a longer part of the line", "it has fewer than %d characters", minText)
+				}
+			}
+			if c.Shows != "" {
+				oneOf(wrong, under("causes", i, "shows"), c.Shows, []Grade{ShowsProven, ShowsLikely, ShowsPossible})
+			}
+		}
+	}
+	if m.Next != "" && m.Failure == "" && len(m.Causes) == 0 {
 		wrong.add(under("next"), "remove it, or write failure", "only for a failure")
 	}
 	if m.Shows != "" {
@@ -184,6 +217,10 @@ func (c *Catalog) checkMessages() (list Problems) {
 		for i, m := range file.Messages {
 			shown[m.Fault] = true
 			check(m.Fault, Where{"messages", i, "fault"})
+			for j, cause := range m.Causes {
+				shown[cause.Fault] = true
+				check(cause.Fault, Where{"messages", i, "causes", j, "fault"})
+			}
 			for j, id := range m.Ends {
 				check(id, Where{"messages", i, "ends", j})
 			}

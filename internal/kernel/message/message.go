@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/logline"
 	"github.com/rollcall-project/rollcall/internal/kernel/scan"
 )
 
@@ -50,6 +51,7 @@ type literal struct {
 	with bool // a literal of With: it counts anywhere in the input
 
 	without bool // a literal of Without, likewise
+	cause   int  // of which cause it is a signal, likewise; 0 none, else its place in Causes and 1
 }
 
 // New compiles the messages of a catalog.
@@ -90,6 +92,11 @@ func New(c *fault.Catalog) (*Index, error) {
 			}
 			for _, w := range m.Without {
 				add(w, literal{rule: len(x.rules), without: true})
+			}
+			for j, cause := range m.Causes {
+				for _, tell := range cause.Tells {
+					add(tell, literal{rule: len(x.rules), cause: j + 1})
+				}
 			}
 			x.rules = append(x.rules, r)
 		}
@@ -304,7 +311,15 @@ func (x *Index) hits(line []byte, met []int, scratch *[]byte) []int {
 	*scratch = lower[:0]
 	var list []int
 	normal := false
+	first := logline.FirstAsked(lower)
+	mirrored := len(first) != len(lower)
 	for _, i := range met {
+		if mirrored && strings.HasPrefix(x.rules[i].Fault, "image-pull") {
+			if x.rules[i].matches(append([]byte("docker://"), first...)) {
+				list = append(list, i)
+			}
+			continue
+		}
 		if x.rules[i].matches(lower) {
 			list = append(list, i)
 			normal = normal || x.rules[i].Normal != ""

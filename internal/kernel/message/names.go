@@ -30,6 +30,9 @@ var naming = []struct {
 // operatorRow is a row of `oc get clusteroperators`.
 var operatorRow = regexp.MustCompile(`^([a-z][a-z0-9-]+)\s+\d+\.\d+\S*\s+(?:True|False|Unknown)\s`)
 
+// proxyDial is the address of a proxy that does not answer.
+var proxyDial = regexp.MustCompile(`proxyconnect tcp: dial tcp:? (?:lookup )?([a-zA-Z0-9.:\[\]-]+?)(?: on |:? |$)`)
+
 // namesIn are the names that a line gives, by what titles and remedies call them in braces.
 func namesIn(l Line) map[string]string {
 	names := map[string]string{}
@@ -42,6 +45,13 @@ func namesIn(l Line) map[string]string {
 	}
 	if l.host != "localhost" {
 		put(l.host, "host", "node")
+	}
+	if first := logline.FirstAsked([]byte(l.Text)); len(first) != len(l.Text) {
+		registry, _, _ := strings.Cut(string(first), "/")
+		put(registry, "pull.registry")
+	}
+	if m := proxyDial.FindStringSubmatch(l.Text); m != nil {
+		put(m[1], "pull.registry") // what is pulled through is the proxy
 	}
 	for _, n := range naming {
 		if m := n.expr.FindStringSubmatch(l.Text); m != nil {

@@ -22,7 +22,7 @@ func TestOutputs(t *testing.T) {
 		"dates without a time":              {"notBefore=Mar 27 06:57:00 2026 GMT\nnotAfter=Mar 28 06:39:47 2026 GMT\n", Absent, ""},
 		"is-active":                         {"sh-5.1# systemctl is-active kubelet crio\nactive\nfailed\n", Unknown, "a systemd unit failed"},
 		"the same word in another output":   {"$ cat notes\nactive\nfailed\n", Absent, ""},
-		"a container that ended":            {"$ sudo podman ps -a\n3f1c0a7b9d2e  quay.io/a/b@sha256:12  bootkube  5 minutes ago  Exited (1) 4 minutes ago  bootkube\n", Unknown, "a container has ended with an error"},
+		"a container that ended":            {"$ sudo podman ps -a\n3f1c0a7b9d2e  quay.io/a/b@sha256:12  bootkube  5 minutes ago  Exited (1) 4 minutes ago  bootkube\n", Unknown, "a container exited with an error"},
 		"a container that ended well":       {"$ sudo podman ps -a\n3f1c0a7b9d2e  quay.io/a/b@sha256:12  bootkube  5 minutes ago  Exited (0) 4 minutes ago  bootkube\n", Absent, ""},
 		"df":                                {"$ df -h /sysroot\n/dev/sda4        120G  120G     0 100% /sysroot\n", Present, "host-file-system-full"},
 		"a name that DNS does not have":     {"$ host mirror.c.example.com\nHost mirror.c.example.com not found: 3(NXDOMAIN)\n", Unknown, "a name does not exist in DNS (NXDOMAIN)"},

@@ -97,7 +97,8 @@ func (p *past) unitDone(l Line) bool {
 		if line <= l.Number || host != l.host {
 			continue
 		}
-		if unit == about.Name && unit != "" || unit == about.Words && unit != "" || about.Name != "" && p.names[about.Name] == unit || (logline.Unit{Name: unit}).Of(l.writer) {
+		isAbout := unit != "" && (unit == about.Name || unit == about.Words) || about.Name != "" && p.names[about.Name] == unit
+		if isAbout || (logline.Unit{Name: unit}).Of(l.writer) {
 			return true
 		}
 		for name, words := range p.names {

@@ -39,6 +39,8 @@ type found struct {
 
 	without []int // rules of which a Without literal was met
 
+	tells []tell // signals of causes that were met
+
 	errors map[string]*errorForm
 	marks  []mark
 
@@ -177,6 +179,12 @@ func (x *Index) block(b []byte) found {
 			}
 			return true
 		}
+		if l.cause > 0 {
+			if t := (tell{l.rule, l.cause - 1}); !slices.Contains(f.tells, t) {
+				f.tells = append(f.tells, t)
+			}
+			return true
+		}
 		if l.with {
 			if !slices.Contains(f.with, l.rule) {
 				f.with = append(f.with, l.rule)
@@ -223,7 +231,8 @@ func (x *Index) rewritten(b []byte, f *found) {
 // terminal wrapped: it has a header of its own, or says that it is an error, or it is the next row of a table, with blanks
 // between its columns or with bars as in Markdown.
 func beginsRecord(last, line []byte) bool {
-	if l := logline.Parse(line); l.Form == logline.Log || l.Level >= logline.Error || bytes.HasPrefix(line, []byte("|")) && bytes.HasSuffix(bytes.TrimRight(last, " "), []byte("|")) {
+	inBars := bytes.HasPrefix(line, []byte("|")) && bytes.HasSuffix(bytes.TrimRight(last, " "), []byte("|"))
+	if l := logline.Parse(line); inBars || l.Form == logline.Log || l.Level >= logline.Error {
 		return true
 	}
 	for i := 2; i < min(len(last), len(line)); i++ {
@@ -244,7 +253,7 @@ func columnAt(line []byte, i int) bool {
 func (x *Index) again(text string, first, last int, f *found) {
 	var met []int
 	x.set.Positions([]byte(text), func(signature, _ int) bool {
-		if l := x.literals[signature]; !l.with && !l.without && !slices.Contains(met, l.rule) {
+		if l := x.literals[signature]; !l.with && !l.without && l.cause == 0 && !slices.Contains(met, l.rule) {
 			met = append(met, l.rule)
 		}
 		return true

@@ -68,6 +68,10 @@ type Match struct {
 	Count      int         `json:"count"`              // lines that show it
 	Lines      []Line      `json:"lines"`              // the first ones, and the last one
 
+	// Candidates are the faults that can print the lines, the likeliest first, where the text
+	// does not show which of them it is.
+	Candidates []string `json:"candidates,omitempty"`
+
 	Names map[string]string `json:"names,omitempty"` // that its first line gives: host, operator, pull.registry and so on
 	last  int
 	state bool // one of its lines is part of an object or a table: it has no later line
@@ -99,6 +103,7 @@ type collector struct {
 	by    map[int]*ruleMatches
 	with  map[int]bool
 	no    map[int]bool
+	tells map[tell]bool
 	next  map[string]string // what to look at, by failure
 	lines int
 	bytes int64
@@ -132,7 +137,8 @@ func (t *ruleMatches) print(clean func(string) string) {
 }
 
 func newCollector(x *Index, clean func(string) string) *collector {
-	return &collector{x: x, clean: clean, by: map[int]*ruleMatches{}, with: map[int]bool{}, no: map[int]bool{}, next: map[string]string{},
+	return &collector{x: x, clean: clean, by: map[int]*ruleMatches{}, with: map[int]bool{}, no: map[int]bool{}, tells: map[tell]bool{},
+		next:   map[string]string{},
 		errors: map[string]*errorForm{}, past: past{boots: map[string]int{}, done: map[string]int{}, names: map[string]string{}}}
 }
 
@@ -168,6 +174,9 @@ func (c *collector) add(f found) {
 	for _, r := range f.without {
 		c.no[r] = true
 	}
+	for _, t := range f.tells {
+		c.tells[t] = true
+	}
 	c.lines += f.lines
 	c.bytes += f.bytes
 }
@@ -196,6 +205,10 @@ func (c *collector) report() *Report {
 		}
 		t.print(c.clean)
 		switch {
+		case len(rule.Causes) > 0:
+			c.causes(toFault, toFailure, i, t)
+		case rule.Lasts.Duration > 0:
+			c.lasting(toFault, toFailure, rule, t)
 		case rule.Fault != "":
 			grade := rule.Shows
 			if grade == "" {
@@ -215,7 +228,7 @@ func (c *collector) report() *Report {
 	c.outOfDate(byFailure, byFault)
 	for id, m := range byFault {
 		f, _ := c.x.catalog.Fault(id)
-		m.Fault, m.Aliases = id, f.Aliases
+		m.Fault, m.Aliases, m.Next = id, f.Aliases, c.next[id]
 		switch {
 		case (m.Confidence == fault.ShowsPossible || !f.StandsAlone && !f.TextOnly()) && c.quiet(m):
 			r.Over = append(r.Over, *m)
