@@ -63,7 +63,7 @@ func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) 
 type controller struct {
 	Running facts.Field[bool]   `cel:"running"` // a pod of it is ready
 	Why     facts.Field[string] `cel:"why"`     // where it does not run: what shows it
-	// its Deployment wants no pod: nothing but the cluster version operator, or a person, scales it up
+	// its Deployment was read and wants no pod: only the cluster version operator, or a person, scales it up
 	ScaledToZero facts.Field[bool] `cel:"scaledToZero"`
 	// where it does not run: since its newest pod is not ready or exists; without a pod since
 	// its lease is not renewed or its Deployment is not available
@@ -184,14 +184,14 @@ func controllerLease(ctx context.Context, w *facts.World) (evidence.Item, error)
 // scaled to 0 continues to report that it is available.
 func (c *controller) withoutPod(ctx context.Context, w *facts.World, renewed evidence.Item) error {
 	c.Why.Set("it has no pod")
+	c.ScaledToZero.Set(false, c.Why.Proof()...) // nothing shows that it is
 	o, ok, err := w.Get(ctx, evidence.Deployments, openshift.MachineConfigNamespace, openshift.MachineConfigController)
 	switch {
 	case err != nil:
-		if err := facts.Miss(err, &c.Since, &c.ScaledToZero); err != nil {
+		if err := facts.Miss(err, &c.Since); err != nil {
 			return err
 		}
 	case !ok:
-		c.ScaledToZero.Set(false, evidence.Listed(evidence.Deployments, openshift.MachineConfigNamespace, "no Deployment machine-config-controller"))
 		c.Since.Miss(&evidence.Unavailable{
 			Need:   evidence.Objects(evidence.Deployments, openshift.MachineConfigNamespace),
 			Why:    evidence.NotCollected,

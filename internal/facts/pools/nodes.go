@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
 )
 
 // nodes groups the nodes of a pool by the config that they name.
@@ -20,7 +21,7 @@ type nodes struct {
 	MissingNodes  facts.Field[[]string]  `cel:"missingNodes"`  // their names
 	MissingName   facts.Field[string]    `cel:"missingName"`   // the config that most of them name
 	Complaining   facts.Field[int64]     `cel:"complaining"`   // nodes whose daemon is Degraded and reports that the config which the node names does not exist
-	DoNotMatch    facts.Field[int64]     `cel:"doNotMatch"`    // degraded nodes whose daemon names both renders: the bootstrap host's and the cluster's
+	Final         facts.Field[bool]      `cel:"final"`         // stuck nodes whose daemons name both renders use up maxUnavailable
 	BootstrapMode facts.Field[int64]     `cel:"bootstrapMode"` // of these, how many have never finished their first run
 	Stuck         facts.Field[int64]     `cel:"stuck"`         // degraded, not at the pool's config, and with no other config asked of them
 	AtSpec        facts.Field[int64]     `cel:"atSpec"`        // nodes that run the pool's config and are Done
@@ -46,7 +47,7 @@ func readNodes(ctx context.Context, w *facts.World, s fault.Subject) (nodes, err
 	if err := facts.Miss(err, &v.Missing, &v.MissingNodes, &v.MissingName, &v.Since, &v.BootstrapMode); err != nil {
 		return v, err
 	}
-	if err := facts.Miss(v.target(ctx, w, s.Name, list), &v.Stuck, &v.AtSpec); err != nil {
+	if err := facts.Miss(v.target(ctx, w, s.Name, list), &v.Stuck, &v.AtSpec, &v.Final); err != nil {
 		return v, err
 	}
 	if !blind {
@@ -67,13 +68,6 @@ func (v *nodes) complaining(list []nodeConfig) {
 		}
 	}
 	v.Complaining.Set(int64(len(proof)), proof...)
-	var both []evidence.Item
-	for _, n := range list {
-		if n.class == bootstrapMismatch && n.degraded() {
-			both = append(both, n.object.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, excerpt.OneLine(n.cause), time.Time{}))
-		}
-	}
-	v.DoNotMatch.Set(int64(len(both)), both...)
 }
 
 // missing finds the nodes whose config is not in the cluster.
@@ -124,13 +118,17 @@ func (v *nodes) missing(ctx context.Context, w *facts.World, list []nodeConfig) 
 // but unavailable, and keeps the place of those that could be updated
 // (pkg/controller/common/layered_node_state.go IsNodeMCDFailing, pkg/controller/node/node_controller.go
 // getAllCandidateMachines).
-func (v *nodes) target(ctx context.Context, w *facts.World, pool string, list []nodeConfig) error {
-	o, ok, err := w.Get(ctx, evidence.MachineConfigPools, "", pool)
+func (v *nodes) target(ctx context.Context, w *facts.World, name string, list []nodeConfig) error {
+	o, ok, err := w.Get(ctx, evidence.MachineConfigPools, "", name)
 	if err != nil || !ok {
 		return err
 	}
-	spec := evidence.String(o.Content, "spec", "configuration", "name")
-	atSpec, stuck := 0, 0
+	pool, err := evidence.Decode[apitypes.MachineConfigPool](o)
+	if err != nil {
+		return err
+	}
+	spec := pool.Spec.Configuration.Name
+	atSpec, stuck, both := 0, 0, 0
 	for _, n := range list {
 		switch {
 		case n.current == spec && n.desired == spec && n.state == "Done":
@@ -138,11 +136,16 @@ func (v *nodes) target(ctx context.Context, w *facts.World, pool string, list []
 		case n.degraded() && n.current == n.desired && n.current != spec:
 			stuck++
 			facts.Prove(n.item(), &v.Stuck)
+			if n.class == bootstrapMismatch {
+				both++
+				v.Final.Prove(n.object.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, excerpt.OneLine(n.cause), time.Time{}))
+			}
 		}
 	}
 	item := o.Shows("spec.configuration.name", fmt.Sprintf("%d of %d nodes run %s and are Done", atSpec, len(list), spec), time.Time{})
 	v.AtSpec.Set(int64(atSpec), item)
 	v.Stuck.Set(int64(stuck), item)
+	v.Final.Set(both > 0 && int64(stuck) >= maxUnavailable(&pool), item)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -85,18 +86,27 @@ func (v *evaluation) settles(out *diagnosis.Finding, w *facts.World) error {
 
 // notWhole returns the first variable of an expression whose fact did not read everything,
 // "" where all did. A count of such a fact is at least what was found: that it is not above
-// a bound does not say that nothing speaks against "normal".
+// a bound does not say that nothing speaks against "normal". Whatever else is known is known
+// by its own evidence (facts.Field).
 func (v *evaluation) notWhole(expr string) string {
 	p, err := v.engine.compiler.Compile(v.tested.fault, expr)
 	if err != nil {
 		return "" // eval has reported it
 	}
 	for i, name := range v.tested.given {
-		if len(p.Selects[name]) > 0 && v.bound.values[i].Gap() != nil {
+		if v.counts(name, p.Selects[name]) && v.bound.values[i].Gap() != nil {
 			return name
 		}
 	}
 	return ""
+}
+
+// counts reports whether one of the fields of a variable is a number or a list.
+func (v *evaluation) counts(variable string, fields []string) bool {
+	countable := []reflect.Kind{reflect.Int, reflect.Int32, reflect.Int64, reflect.Slice}
+	return slices.ContainsFunc(v.engine.facts[v.tested.fault.Given[variable].Fact].Fields, func(f fault.FieldType) bool {
+		return slices.Contains(fields, f.Name) && slices.Contains(countable, f.Type.Kind())
+	})
 }
 
 func (v *evaluation) gapReason(variable string) string {
