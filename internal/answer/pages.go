@@ -175,6 +175,18 @@ func RefusedPage(w io.Writer, r *fault.RefusedRemedy, c *fault.Catalog, o Option
 	return p.flush(w)
 }
 
+// DestroysPart writes what a command changes and destroys, below what the command is.
+func DestroysPart(w io.Writer, d fault.Destroys, refs []fault.Ref, o Options) error {
+	p := &page{Style: o.Style}
+	p.blank()
+	p.section("What it changes", d.Changes)
+	p.section("What is lost", d.Lost)
+	p.section("When it is safe", d.Safe)
+	p.section("Instead", d.Instead)
+	p.items("Source", refWords(refs))
+	return p.flush(w)
+}
+
 // RemedyPage writes what a remedy is, its steps and which faults it is for.
 func RemedyPage(w io.Writer, r *fault.Remedy, c *fault.Catalog, o Options) error {
 	t := &text{page: page{Style: o.Style}, o: o, d: &diagnosis.Diagnosis{}}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,6 +62,11 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 	if refused := shellcommand.Refused(words, c.Refused); len(refused) > 0 {
 		return a.page(format, c, refusedEntry(refused[0]))
 	}
+	cmd, command := shellcommand.Parse(words)
+	notes := shellcommand.Notes(words, c.Commands)
+	if command && cmd.Effect == shellcommand.Changes && slices.ContainsFunc(notes, func(n fault.CommandNote) bool { return n.Destroys != nil }) {
+		return a.explainCommandLine(format, c, cmd, notes)
+	}
 	r, err := a.readWords(ctx, c, words)
 	if err != nil {
 		return err
@@ -68,8 +74,8 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 	if ids := shownFaults(c, r); len(ids) > 0 {
 		return a.foundLine(format, c, r, ids)
 	}
-	if cmd, ok := shellcommand.Parse(words); ok {
-		return a.explainCommandLine(format, c, cmd, shellcommand.Notes(words, c.Commands))
+	if command {
+		return a.explainCommandLine(format, c, cmd, notes)
 	}
 	if shellcommand.Fragment(words) {
 		return a.unknownFragment(format, words)
@@ -79,7 +85,7 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 	if question && len(found) > 0 && found[0].Named {
 		return a.namedPage(format, c, words, found)
 	}
-	if notes := shellcommand.Notes(words, c.Commands); strings.Contains(words, "://") && len(notes) > 0 {
+	if strings.Contains(words, "://") && len(notes) > 0 {
 		return a.explainNotes(format, words, notes)
 	}
 	if len(r.Symptoms) == 0 && len(r.Normal) > 0 {

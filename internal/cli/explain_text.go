@@ -101,22 +101,33 @@ var confidence = map[fault.Grade]string{
 
 // commandPage is what is known of a command, for programs.
 type commandPage struct {
-	Kind    string              `json:"kind"`
-	Command string              `json:"command"`
-	Effect  shellcommand.Effect `json:"effect"`
-	Does    string              `json:"does,omitempty"`
-	Refused bool                `json:"refused"`
-	Notes   []string            `json:"notes,omitempty"`
-	Next    []string            `json:"next"`
-	Steps   []commandPage       `json:"steps,omitempty"` // the commands of a text of several
-	Near    []lookup.Hit        `json:"near,omitempty"`  // of a script: pages that have the words of its name
+	Kind     string              `json:"kind"`
+	Command  string              `json:"command"`
+	Effect   shellcommand.Effect `json:"effect"`
+	Does     string              `json:"does,omitempty"`
+	Refused  bool                `json:"refused"`
+	Notes    []string            `json:"notes,omitempty"`
+	Destroys []destroysPage      `json:"destroys,omitempty"` // what it changes and destroys
+	Next     []string            `json:"next"`
+	Steps    []commandPage       `json:"steps,omitempty"` // the commands of a text of several
+	Near     []lookup.Hit        `json:"near,omitempty"`  // of a script: pages that have the words of its name
+}
+
+// destroysPage is what a command changes and destroys, for programs.
+type destroysPage struct {
+	fault.Destroys
+	Sources []fault.Ref `json:"sources"`
 }
 
 // pageOf is a command for programs.
 func (a *app) pageOf(c shellcommand.Command, notes []fault.CommandNote) commandPage {
 	p := commandPage{Kind: "command", Command: cmp.Or(c.Typed, c.Text), Effect: c.Effect, Does: c.Does, Next: []string{}}
 	for _, n := range notes {
-		p.Notes = append(p.Notes, n.Says)
+		if n.Destroys != nil {
+			p.Destroys = append(p.Destroys, destroysPage{*n.Destroys, n.Refs})
+		} else {
+			p.Notes = append(p.Notes, n.Says)
+		}
 		for _, next := range n.Next {
 			if !slices.Contains(p.Next, next) {
 				p.Next = append(p.Next, next)
@@ -160,10 +171,15 @@ func (a *app) explainCommandLine(format string, known *fault.Catalog, c shellcom
 	for _, step := range c.Steps {
 		fmt.Fprintf(a.IO.Out, "  %-8s %s\n", step.Effect, clean(step.Typed))
 	}
+	for _, e := range p.Destroys {
+		if err := answer.DestroysPart(a.IO.Out, e.Destroys, e.Sources, answer.Options{Style: a.Style(), Command: a.Name}); err != nil {
+			return err
+		}
+	}
 	for _, n := range p.Notes {
 		fmt.Fprintf(a.IO.Out, "\n%s\n", answer.Wrap(n, a.Style()))
 	}
-	if c.Effect == shellcommand.Changes && len(p.Notes) == 0 {
+	if c.Effect == shellcommand.Changes && len(p.Notes)+len(p.Destroys) == 0 {
 		fmt.Fprintf(a.IO.Out, "Rollcall does not know whether it is right here. Unknown is not safe: find the cause first.\n")
 	}
 	if len(p.Near) > 0 {

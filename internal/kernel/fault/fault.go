@@ -122,11 +122,22 @@ type CommandNotes struct {
 	Refs  []Ref         `json:"refs"`
 }
 
-// CommandNote is what a command shows, or does not, and what to run then.
+// CommandNote is what a command shows, or does not, and what to run then. Of one that changes
+// something it is what that destroys.
 type CommandNote struct {
 	Commands []CommandPattern `json:"commands"`
-	Says     string           `json:"says"`
-	Next     []string         `json:"next"` // commands
+	Says     string           `json:"says,omitempty"`
+	Destroys *Destroys        `json:"destroys,omitempty"` // nil: it changes nothing, or what it changes is not known
+	Next     []string         `json:"next"`               // commands
+	Refs     []Ref            `json:"refs,omitempty"`     // of what it destroys
+}
+
+// Destroys is what a command does that changes something.
+type Destroys struct {
+	Changes string `json:"changes,omitempty"`
+	Lost    string `json:"lost,omitempty"` // and whether it comes back by itself
+	Safe    string `json:"safe,omitempty"` // when it may be run
+	Instead string `json:"instead,omitempty"`
 }
 
 // check reports what is wrong with a file of notes.
@@ -139,8 +150,11 @@ func (c *CommandNotes) check() (wrong mistakes) {
 		wrong.add(Where{"refs"}, "write the sources, as {repo: OWNER/NAME, path: PATH}", "is missing")
 	}
 	for i, n := range c.Notes {
-		if len(n.Commands) == 0 || n.Says == "" || len(n.Next) == 0 {
-			wrong.add(Where{"notes", i}, "write all three", "`commands`, `says` and `next` are needed")
+		if len(n.Commands) == 0 || (n.Says == "") == (n.Destroys == nil) || len(n.Next) == 0 {
+			wrong.add(Where{"notes", i}, "write all three", "`commands`, `next` and one of `says` and `destroys` are needed")
+		}
+		if d := n.Destroys; d != nil && (d.Changes == "" || d.Lost == "" || d.Safe == "" || d.Instead == "" || len(n.Refs) == 0) {
+			wrong.add(Where{"notes", i, "destroys"}, "write all five", "`changes`, `lost`, `safe`, `instead`, and `refs` of the note are needed")
 		}
 		for j, p := range n.Commands {
 			for k, expr := range p.Has {

@@ -43,7 +43,8 @@ func (n Named) String() string {
 	return text
 }
 
-// Of returns every reference of a catalog, faults first, then remedies.
+// Of returns every reference of a catalog: of faults, of remedies, of refused ones, and of what
+// commands destroy.
 func Of(c *fault.Catalog) []Named {
 	var list []Named
 	for _, f := range c.Faults {
@@ -59,6 +60,13 @@ func Of(c *fault.Catalog) []Named {
 	for _, f := range c.Refused {
 		for i, r := range f.Refs {
 			list = append(list, Named{f.ID, f, i, r})
+		}
+	}
+	for _, f := range c.Commands {
+		for _, n := range f.Notes {
+			for i, r := range n.Refs {
+				list = append(list, Named{f.Topic, f, i, r})
+			}
 		}
 	}
 	return list
