@@ -18,6 +18,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
 	"github.com/rollcall-project/rollcall/internal/source/paste"
+	"github.com/rollcall-project/rollcall/internal/source/plaintext"
 )
 
 func (a *app) scanCommand() *cobra.Command {
@@ -54,7 +55,11 @@ func (a *app) scan(ctx context.Context, format, name string) error {
 	if err != nil {
 		return err
 	}
-	r, c, err := a.readText(ctx, name, in)
+	text, err := plaintext.Reader(in, session.SourceName(name), paste.MaxBytes)
+	if err != nil {
+		return errors.Join(err, in.Close())
+	}
+	r, c, err := a.readText(ctx, name, text)
 	if err = errors.Join(err, in.Close()); err != nil {
 		return fmt.Errorf("scan %s: %w", name, err)
 	}
@@ -141,7 +146,7 @@ func (a *app) readText(ctx context.Context, name string, in io.Reader) (*message
 		return nil, nil, err
 	}
 	defer a.Progress("reading the text ...")()
-	head := &headWriter{more: tooLong(in)}
+	head := &headWriter{}
 	r, err := x.Read(ctx, io.TeeReader(in, head), clean.Line)
 	if err != nil || head.more {
 		return r, c, err
@@ -161,16 +166,6 @@ func (a *app) readText(ctx context.Context, name string, in io.Reader) (*message
 type headWriter struct {
 	text []byte
 	more bool // it was too long, and nothing is kept
-}
-
-// tooLong reports whether an input is known as longer than what headWriter keeps.
-func tooLong(in io.Reader) bool {
-	f, ok := in.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode().IsRegular() && info.Size() > paste.MaxBytes
 }
 
 // Write implements io.Writer.

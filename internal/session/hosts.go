@@ -2,6 +2,9 @@ package session
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +17,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/console"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
+	"github.com/rollcall-project/rollcall/internal/source/paste"
 )
 
 // addNamed adds what the user says of hosts behind the other sources: the texts of
@@ -31,6 +35,9 @@ func (ses *Session) addNamed(list []evidence.Source) ([]evidence.Source, error) 
 		spec, err := console.Parse(value)
 		if err != nil {
 			return nil, &UsageError{err}
+		}
+		if spec.Text, err = screenText(spec.File); err != nil {
+			return nil, fmt.Errorf("--console %s: %w", spec.Host, err)
 		}
 		specs = append(specs, spec)
 		h := namedhost.Host{Name: spec.Host, By: namedhost.Console, Console: true}
@@ -53,6 +60,42 @@ func (ses *Session) addNamed(list []evidence.Source) ([]evidence.Source, error) 
 		list = append(list, namedhost.New(hosts...))
 	}
 	return list, nil
+}
+
+// screenText returns what a short file of a console holds as text, nil where the source of consoles
+// reads the file itself.
+func screenText(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > paste.MaxBytes {
+		return nil, nil // whoever reads it says what is wrong
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil
+	}
+	return textIn(raw, path)
+}
+
+// keepScreens remembers the texts of consoles, in which messages are sought as in any other text.
+func (r *Run) keepScreens(ses *Session) error {
+	specs := slices.Clone(ses.Screens)
+	for _, value := range ses.Consoles {
+		spec, err := console.Parse(value)
+		if err != nil {
+			return &UsageError{err}
+		}
+		if spec.Text, err = screenText(spec.File); err != nil {
+			return fmt.Errorf("--console %s: %w", spec.Host, err)
+		}
+		specs = append(specs, spec)
+	}
+	for _, spec := range specs {
+		if len(spec.Text) > 0 {
+			text := console.Plain(spec.Text)
+			r.Screens = append(r.Screens, Screen{Host: spec.Host, Text: paste.Read("console:"+spec.Host+"/"+filepath.Base(spec.File), text, ses.Clock())})
+		}
+	}
+	return nil
 }
 
 // expectedHosts reads the values of --expect, as `csr approve` and `fix plan` read theirs.

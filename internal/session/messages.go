@@ -43,14 +43,22 @@ func (r *Run) shownByLines(ctx context.Context) ([]diagnose.Lines, error) {
 		return nil, nil
 	}
 	sources := slices.Concat(r.Pasted, r.Logs)
+	hosts := make([]string, len(sources))
+	for _, s := range r.Screens {
+		sources, hosts = append(sources, s.Text), append(hosts, s.Host)
+	}
 	_, texts, err := r.Session.MessagesOf(ctx, sources)
 	if err != nil {
 		return nil, err
 	}
 	lines := map[string][]evidence.Item{}
+	of := map[string]string{} // the host whose console shows a fault
 	for i, t := range texts {
 		name := sources[i].Name()
 		for _, m := range t.Matches {
+			if lines[m.Fault] == nil {
+				of[m.Fault] = hosts[i]
+			}
 			for _, l := range m.Lines {
 				lines[m.Fault] = append(lines[m.Fault], evidence.Item{Locator: evidence.Locator{Source: name, Path: name, Line: l.Number}, Excerpt: l.Text})
 			}
@@ -70,7 +78,7 @@ func (r *Run) shownByLines(ctx context.Context) ([]diagnose.Lines, error) {
 	for _, m := range found.Matches {
 		f, ok := r.Catalog.Fault(m.Fault)
 		if ok && !effects[m.Fault] && m.Confidence.Rank() >= fault.ShowsLikely.Rank() {
-			list = append(list, diagnose.Lines{Fault: f, Evidence: lines[m.Fault]})
+			list = append(list, diagnose.Lines{Fault: f, Host: of[m.Fault], Evidence: lines[m.Fault]})
 		}
 	}
 	return list, nil

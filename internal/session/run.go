@@ -35,9 +35,17 @@ type Run struct {
 	Pasted  []*paste.Source // texts that a person copied together
 	Logs    []*paste.Source // texts that are read as archives of one file
 
+	Screens []Screen // texts of consoles
+
 	atLeast bool // Now is only the newest time in the source
 	texts   bool // nothing else than these is read
 	closers []func() error
+}
+
+// Screen is the text of a host's console.
+type Screen struct {
+	Host string
+	Text *paste.Source
 }
 
 // OnClose adds what Close releases, before what was added earlier.

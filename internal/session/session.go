@@ -30,7 +30,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/scan"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/console"
 	"github.com/rollcall-project/rollcall/internal/source/live"
+	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
 // Session is what one command reads, and with what. Its zero value is of no use: New makes one.
@@ -169,7 +171,11 @@ func (ses *Session) open(ctx context.Context, record Recording, first evidence.S
 	} else if sources, err = ses.openSources(ctx, r, readOnce(set, clean, record)); err != nil {
 		return nil, err
 	}
-	r.texts = len(sources) > 0 && len(r.Pasted)+len(r.Logs) == len(sources)
+	if err := r.keepScreens(ses); err != nil {
+		return nil, err
+	}
+	read := len(slices.DeleteFunc(slices.Clone(sources), isOfConsole))
+	r.texts = len(sources) > 0 && len(r.Pasted)+len(r.Logs) == read && (read > 0 || len(r.Screens) > 0)
 	if r.Source, err = reader.New(set, clean, nil, reader.Limits{}, sources...).Describe(ctx); err != nil {
 		return nil, err
 	}
@@ -192,6 +198,15 @@ func (ses *Session) open(ctx context.Context, record Recording, first evidence.S
 		r.Reader.ReadFew(attention.Texts, attention.Logs)
 	}
 	return r, nil
+}
+
+// isOfConsole reports whether a source is of the texts of --console, or of the names of hosts.
+func isOfConsole(s evidence.Source) bool {
+	switch s.(type) {
+	case *console.Source, *namedhost.Source:
+		return true
+	}
+	return false
 }
 
 // readOnce makes the one pass over a packed archive keep what the facts ask for. A

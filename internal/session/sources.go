@@ -129,10 +129,15 @@ func (ses *Session) openArchive(ctx context.Context, path string, how []archive.
 	if err != nil {
 		return nil, err
 	}
+	return ses.tuned(s), nil
+}
+
+// tuned sets the clock of an archive, and which fields of its objects are kept.
+func (ses *Session) tuned(s *archive.Source) *archive.Source {
 	if s.WithClock(ses.Clock()); !ses.Whole {
 		s.Lean(func() archive.Keep { return lean.NewDecoder().Object })
 	}
-	return s, nil
+	return s
 }
 
 // explainArchive says what is wrong with a path and the way out.

@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"unicode/utf8"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/source/archive/member"
 	"github.com/rollcall-project/rollcall/internal/source/install"
 	"github.com/rollcall-project/rollcall/internal/source/paste"
+	"github.com/rollcall-project/rollcall/internal/source/plaintext"
 )
 
 // TextError says that a value of --from is text in which no object and no log of a known
@@ -48,7 +49,7 @@ func (ses *Session) openFrom(ctx context.Context, path string, how []archive.Opt
 			return nil, pasted, nil
 		}
 	}
-	s, err := ses.openArchive(ctx, path, how)
+	s, err := ses.openOne(ctx, path, text, how)
 	if err == nil {
 		return s, pasted, nil
 	}
@@ -58,13 +59,40 @@ func (ses *Session) openFrom(ctx context.Context, path string, how []archive.Opt
 	if pasted.Parts() > 0 {
 		return nil, pasted, nil
 	}
-	if foreign := (*archive.ForeignFileError)(nil); !errors.As(err, &foreign) || NamedAsArchive(path) {
+	if foreign := (*archive.ForeignFileError)(nil); !errors.As(err, &foreign) || NamedAsArchive(path) && !packed(path) {
 		return nil, nil, err
 	}
 	if len(ses.From) > 1 { // its messages are shown with what the others hold
 		return nil, pasted, nil
 	}
 	return nil, nil, &TextError{path, text, err}
+}
+
+// packed reports whether a file is what the name of an archive promises, and not a page that a
+// download gave instead.
+func packed(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head, err := member.Peek(f)
+	return err == nil && member.IsContainer(head)
+}
+
+// openOne opens a text that was unpacked or converted instead of the file that it was in.
+func (ses *Session) openOne(ctx context.Context, path string, text []byte, how []archive.Option) (*archive.Source, error) {
+	if text == nil {
+		return ses.openArchive(ctx, path, how)
+	}
+	s, err := archive.Bytes(ctx, text, SourceName(path))
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(path); err == nil {
+		s.Written(info.ModTime())
+	}
+	return ses.tuned(s), nil
 }
 
 // besideInstall opens what lies in an install directory and is not the installer's: where
@@ -106,26 +134,37 @@ func (ses *Session) textOf(path string) ([]byte, error) {
 	if path == "-" {
 		in := bufio.NewReader(ses.In)
 		ses.In = in
-		head, err := in.Peek(in.Size())
-		if err != nil && !errors.Is(err, io.EOF) || !isText(head) {
-			return nil, nil // whoever reads it says what is wrong
-		}
-		text, err := io.ReadAll(io.LimitReader(in, paste.MaxBytes+1))
+		raw, err := io.ReadAll(io.LimitReader(in, paste.MaxBytes+1))
 		if err != nil {
 			return nil, fmt.Errorf("read standard input: %w", err)
 		}
-		ses.In = io.MultiReader(bytes.NewReader(text), in)
-		return small(text), nil
+		ses.In = io.MultiReader(bytes.NewReader(raw), in)
+		return textIn(raw, "standard input")
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > paste.MaxBytes {
 		return nil, nil
 	}
-	text, err := os.ReadFile(path)
-	if err != nil || !isText(text) {
-		return nil, nil
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, nil // whoever reads it says what is wrong
 	}
-	return small(text), nil
+	return textIn(raw, path)
+}
+
+// textIn returns the text of a short file, nil where it is none; what is known not to be one, nor an
+// archive, is a NotTextError.
+func textIn(raw []byte, name string) ([]byte, error) {
+	if text, ok := plaintext.Of(raw, paste.MaxBytes); ok {
+		if format := plaintext.JSON(text); format != "" {
+			return nil, &plaintext.NotTextError{Name: name, Format: format}
+		}
+		return small(text), nil
+	}
+	if format := plaintext.Format(raw); format != "" && len(raw) <= paste.MaxBytes {
+		return nil, &plaintext.NotTextError{Name: name, Format: format}
+	}
+	return nil, nil
 }
 
 func small(text []byte) []byte {
@@ -135,23 +174,8 @@ func small(text []byte) []byte {
 	return text
 }
 
-// isText reports whether bytes are no packed file: they have no NUL, and few that are no
-// UTF-8.
-func isText(raw []byte) bool {
-	head := raw[:min(len(raw), 8<<10)]
-	if bytes.IndexByte(head, 0) >= 0 {
-		return false
-	}
-	wrong := 0
-	for rest := head; len(rest) > 0; {
-		r, n := utf8.DecodeRune(rest)
-		if r == utf8.RuneError && n == 1 {
-			wrong++
-		}
-		rest = rest[n:]
-	}
-	return wrong*20 <= len(head)
-}
+// isText reports whether bytes are text.
+func isText(raw []byte) bool { return plaintext.Format(raw) == "" && !member.IsContainer(raw) }
 
 func SourceName(path string) string {
 	if path == "-" {

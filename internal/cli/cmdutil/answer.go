@@ -159,6 +159,9 @@ func addMessages(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis, o 
 	if d.Cluster.Installer == nil {
 		sources = slices.Concat(sources, r.Logs)
 	}
+	for _, s := range r.Screens {
+		sources = append(slices.Clip(sources), s.Text)
+	}
 	x, texts, err := r.Session.MessagesOf(ctx, sources)
 	if err != nil || len(texts) == 0 {
 		return err

@@ -13,6 +13,7 @@ import (
 // Lines is a cause that lines of a text show, as internal/kernel/message finds it.
 type Lines struct {
 	Fault    *fault.Fault
+	Host     string // whose console shows them; "" if that is not known
 	Evidence []evidence.Item
 }
 
@@ -34,6 +35,9 @@ func (o Options) ofLines(d *diagnosis.Diagnosis) []diagnosis.Finding {
 		s := fault.Subject{Kind: f.For}
 		if f.For != fault.Cluster {
 			s.Name = fault.Unnamed
+			if l.Host != "" && f.For == fault.Host {
+				s.Name = l.Host
+			}
 		}
 		list = append(list, diagnosis.Finding{
 			Fault: f.ID, Subject: s, Outcome: fault.Present, Severity: f.Severity, Evidence: l.Evidence, OfLines: true,

@@ -155,6 +155,9 @@ func (t *temporary) Close() error {
 	return err
 }
 
+// Written sets when the file was written, where its bytes were handed over.
+func (s *Source) Written(at time.Time) { s.written = at }
+
 // Bytes opens an archive whose bytes are in memory, as Open opens a file.
 func Bytes(ctx context.Context, raw []byte, name string) (*Source, error) {
 	return fromBytes(ctx, bytes.NewReader(raw), int64(len(raw)), name, optionsOf(nil))

@@ -2,6 +2,7 @@ package console
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -19,6 +20,15 @@ const (
 	// would be read to its end before anybody could say stop.
 	maxScreen = 1 << 30
 )
+
+// Plain returns the lines of a screen without escape sequences, as its text has them.
+func Plain(text []byte) []byte {
+	out, err := io.ReadAll(clean(bytes.NewReader(text)))
+	if err != nil { // memory does not fail
+		return text
+	}
+	return out
+}
 
 // clean returns the text that r showed on a screen, as lines of UTF-8.
 func clean(r io.Reader) io.Reader { return &screen{in: bufio.NewReaderSize(r, 64<<10)} }

@@ -57,6 +57,35 @@ func unpack(f io.ReaderAt, size int64, how packing) (io.Reader, error) {
 	return &bounded{r: r, packed: packed}, nil
 }
 
+// Uncompress removes one packing of a short file; packed is false where it has none.
+func Uncompress(raw []byte, limit int64) (out []byte, packed bool, err error) {
+	how := packingOf(raw)
+	if how == notPacked {
+		return raw, false, nil
+	}
+	in, err := unpack(bytes.NewReader(raw), int64(len(raw)), how)
+	if err != nil {
+		return nil, true, err
+	}
+	out, err = ReadAtMost(in, limit)
+	return out, true, err
+}
+
+// ReadAtMost reads all of an input that has at most limit bytes; a longer one is a LimitError.
+func ReadAtMost(in io.Reader, limit int64) ([]byte, error) {
+	out, err := io.ReadAll(io.LimitReader(in, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("unpack: %w", err)
+	}
+	if int64(len(out)) > limit {
+		return nil, &LimitError{What: fmt.Sprintf("it has more than %d bytes", limit)}
+	}
+	return out, nil
+}
+
+// IsTar reports whether the first bytes are those of a tar.
+func IsTar(head []byte) bool { return isTar(head) }
+
 // uncompress returns the uncompressed bytes of r, not bounded.
 func uncompress(r io.Reader, how packing) (io.Reader, error) {
 	switch how {
