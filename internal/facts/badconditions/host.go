@@ -1,7 +1,6 @@
 package badconditions
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -52,7 +51,7 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Bad, error)
 		shown = append(shown, evidence.Item{Locator: h.Node.Loc.At("status.conditions"),
 			Excerpt: "no condition of Node " + h.Node.API.Name + " speaks against it"})
 		list = append(list, ofNode(h)...)
-		older, err := olderKubelet(ctx, w, h, roll.Hosts)
+		older, err := olderKubelet(ctx, w, h)
 		if err != nil {
 			return Bad{}, err
 		}
@@ -180,31 +179,55 @@ func whyFailed(ctx context.Context, w *facts.World, h inventory.Host) (string, e
 
 // olderKubelet compares the kubelet with those of the other nodes of its role. While its pool
 // updates they differ; the NodePools of a hosted cluster have a version each.
-func olderKubelet(ctx context.Context, w *facts.World, h inventory.Host, all []inventory.Host) ([]condition, error) {
+func olderKubelet(ctx context.Context, w *facts.World, h inventory.Host) ([]condition, error) {
 	own := release(h)
 	if own == nil || h.NodePool != "" || inRollout(&h.Node.API) {
+		return nil, nil
+	}
+	usual, err := facts.Memo(ctx, w, "badconditions.kubelets", usualKubelets)
+	if err != nil {
+		return nil, err
+	}
+	most := usual[h.Role == master]
+	if !own.LessThan(most.version) {
 		return nil, nil
 	}
 	if updating, err := poolUpdates(ctx, w, h.Pool.Name); err != nil || updating {
 		return nil, err
 	}
-	count := map[string]int{}
-	var rest []*semver.Version
-	for _, o := range all {
-		if v := release(o); v != nil && (o.Role == master) == (h.Role == master) && o.NodePool == "" {
-			if count[v.String()]++; count[v.String()] == 1 {
-				rest = append(rest, v)
+	says := fmt.Sprintf("Node %s has kubelet v%s, %d other nodes of its role have v%s", h.Node.API.Name, own, most.nodes, most.version)
+	return []condition{{says: says, item: evidence.Item{Locator: h.Node.Loc.At("status.nodeInfo.kubeletVersion"), Excerpt: says}}}, nil
+}
+
+// kubelets is the version that most nodes of a role have; of several the newest.
+type kubelets struct {
+	version *semver.Version
+	nodes   int
+}
+
+// usualKubelets returns those of the workers (false) and of the control plane (true), counted once
+// a run and not once for every host.
+func usualKubelets(ctx context.Context, w *facts.World) (map[bool]kubelets, error) {
+	all, err := inventory.All(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	count := map[bool]map[string]kubelets{false: {}, true: {}}
+	for _, h := range all {
+		if v := release(h); v != nil && h.NodePool == "" {
+			of := count[h.Role == master]
+			of[v.String()] = kubelets{v, of[v.String()].nodes + 1}
+		}
+	}
+	usual := map[bool]kubelets{}
+	for role, of := range count {
+		for _, k := range of {
+			if have := usual[role]; k.nodes > have.nodes || k.nodes == have.nodes && k.version.GreaterThan(have.version) {
+				usual[role] = k
 			}
 		}
 	}
-	most := slices.MaxFunc(rest, func(a, b *semver.Version) int {
-		return cmp.Or(count[a.String()]-count[b.String()], a.Compare(b))
-	})
-	if !own.LessThan(most) {
-		return nil, nil
-	}
-	says := fmt.Sprintf("Node %s has kubelet v%s, %d other nodes of its role have v%s", h.Node.API.Name, own, count[most.String()], most)
-	return []condition{{says: says, item: evidence.Item{Locator: h.Node.Loc.At("status.nodeInfo.kubeletVersion"), Excerpt: says}}}, nil
+	return usual, nil
 }
 
 // master is the role of control-plane nodes.

@@ -21,5 +21,6 @@ var DaemonLogs = evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: open
 
 // Facts lists the facts of this package.
 func Facts() []facts.Fact {
-	return []facts.Fact{servedFact, nodesFact, configFact, daemonFact, controllerConfigFact, controllerFact, rolloutFact, drainFact, degradedFact, membershipFact}
+	return []facts.Fact{servedFact, nodesFact, configFact, daemonFact, controllerConfigFact, controllerFact, rolloutFact, drainFact, degradedFact,
+		membershipFact}
 }
