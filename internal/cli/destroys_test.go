@@ -15,26 +15,34 @@ import (
 
 // destroying are commands that people type at night, and words of what they destroy.
 var destroying = map[string][]string{
-	"oc delete pod -n openshift-etcd etcd-master-0":                              {"This is a static pod", "restarts nothing on the node"},
-	"oc -n openshift-etcd delete pods --all":                                     {"This is a static pod", "guard and installer pods"},
-	"oc delete pod web-0 -n shop --force --grace-period=0":                       {"a StatefulSet starts a second one"},
-	"oc delete node master-2":                                                    {"The etcd member stays", "without Machines of the control plane never"},
-	"kubectl delete node/gcp-worker-1":                                           {"deleted without a drain", "MachineHealthCheck"},
-	"oc adm upgrade --to-image quay.io/x@sha256:0 --force":                       {"without all preconditions", "an update is not undone"},
-	"oc adm upgrade --force":                                                     {"without all preconditions"},
-	"oc adm upgrade --allow-explicit-upgrade --to-image x":                       {"would not start"},
-	"ipmitool -I lanplus -H 192.0.2.9 -U admin power off":                        {"loses its power at once", "goes on again"},
-	"ipmitool -H bmc -U a chassis power cycle":                                   {"loses its power at once", "without a member to spare the quorum"},
+	"oc delete pod -n openshift-etcd etcd-master-0":        {"This is a static pod", "restarts nothing on the node"},
+	"oc -n openshift-etcd delete pods --all":               {"This is a static pod", "guard and installer pods"},
+	"oc delete pod -n openshift-etcd":                      {"This is a static pod"},
+	"delete node master-2":                                 {"oc delete node master-2", "The etcd member stays"},
+	"upgrade --force":                                      {"oc adm upgrade --force", "without all preconditions"},
+	"ipmitool power":                                       {"loses its power at once"},
+	"oc delete node":                                       {"deleted without a drain"},
+	"oc delete machine":                                    {"deprovisioned and switched off"},
+	"kubectl drain w1":                                     {"evicts its pods"},
+	"restart kubelet":                                      {"systemctl restart kubelet", "Containers go on"},
+	"oc delete pod web-0 -n shop --force --grace-period=0": {"a StatefulSet starts a second one"},
+	"oc delete node master-2":                              {"The etcd member stays", "without Machines of the control plane never"},
+	"kubectl delete node/gcp-worker-1":                     {"deleted without a drain", "MachineHealthCheck"},
+	"oc adm upgrade --to-image quay.io/x@sha256:0 --force": {"without all preconditions", "an update is not undone"},
+	"oc adm upgrade --force":                               {"without all preconditions"},
+	"oc adm upgrade --allow-explicit-upgrade --to-image x": {"would not start"},
+	"ipmitool -I lanplus -H 192.0.2.9 -U admin power off":  {"loses its power at once", "goes on again"},
+	"ipmitool -H bmc -U a chassis power cycle":             {"loses its power at once", "without a member to spare the quorum"},
 	"curl -X POST https://bmc/redfish/v1/Systems/1/Actions/ComputerSystem.Reset": {"loses its power at once"},
-	"oc delete csr --all":                                                        {"Certificates that were issued stay valid", "files a new request by itself"},
-	"oc adm certificate approve $(oc get csr -o name)":                           {"cannot be revoked", "approve-all-csrs"},
-	"oc delete mc rendered-worker-0a1b":                                          {"does not come back by itself", "oc adm prune renderedmachineconfigs"},
-	"oc delete machineconfig 99-worker-custom":                                   {"drained and rebooted", "Save it first"},
-	"oc delete mcp infra":                                                        {"fall back to pool worker"},
-	"rm -rf /var/lib/etcd":                                                       {"removes the data of an etcd member", "on the last one the cluster"},
-	"ssh core@192.0.2.1 sudo rm -rf /var/lib/etcd/member":                        {"removes the data of an etcd member"},
-	"etcdctl member remove 8e9e05c52164694d":                                     {"Remove one only when", "no member to spare"},
-	"oc exec -n openshift-etcd etcd-m0 -- etcdctl member remove 8e9e":            {"Remove one only when"},
+	"oc delete csr --all":                                             {"Certificates that were issued stay valid", "files a new request by itself"},
+	"oc adm certificate approve $(oc get csr -o name)":                {"cannot be revoked", "approve-all-csrs"},
+	"oc delete mc rendered-worker-0a1b":                               {"does not come back by itself", "oc adm prune renderedmachineconfigs"},
+	"oc delete machineconfig 99-worker-custom":                        {"drained and rebooted", "Save it first"},
+	"oc delete mcp infra":                                             {"fall back to pool worker"},
+	"rm -rf /var/lib/etcd":                                            {"removes the data of an etcd member", "on the last one the cluster"},
+	"ssh core@192.0.2.1 sudo rm -rf /var/lib/etcd/member":             {"removes the data of an etcd member"},
+	"etcdctl member remove 8e9e05c52164694d":                          {"Remove one only when", "no member to spare"},
+	"oc exec -n openshift-etcd etcd-m0 -- etcdctl member remove 8e9e": {"Remove one only when"},
 	`oc patch etcd cluster --type merge -p '{"spec":{"unsupportedConfigOverrides":{"useUnsupportedUnsafeNonHANonProductionUnstableEtcd":true}}}'`: {
 		"protection of the quorum", "remove-etcd-override"},
 	`oc patch mcp worker --type merge -p '{"spec":{"paused":true}}'`:  {"no other one begins", "waits for this pool"},
@@ -101,13 +109,18 @@ func TestDestroysNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, words := range []string{
+		"drain blocked pdb", "node deleted", "upgrade stuck", "delete pod web-0", "power off host",
 		"oc get nodes", "oc delete node worker-1 --dry-run=server", "oc adm upgrade", "oc adm upgrade status", "ipmitool -H b power status",
 		"ipmitool -H b chassis power status", "oc get mcp", "oc get csr", "virsh list --all", "virsh dumpxml m0", "virsh net-destroy default",
 		"etcdctl member list", "systemctl status kubelet", "wipefs /dev/sda", "lsblk", "oc adm drain w1 --dry-run=client", "oc adm certificate approve csr-x",
 		"oc describe node master-0", "oc get machines", "curl -k https://bmc/redfish/v1/Systems/1", "oc delete pod web-1 -n shop", "ls /var/lib/etcd",
 		"oc logs -n openshift-etcd etcd-master-0", "oc adm prune renderedmachineconfigs", "oc delete pod -n openshift-machine-api metal3-6d",
 	} {
-		for _, n := range shellcommand.Notes(words, c.Commands) {
+		typed, ok := shellcommand.WithProgram(words)
+		if !ok {
+			typed = words
+		}
+		for _, n := range shellcommand.Notes(typed, c.Commands) {
 			if n.Destroys != nil {
 				t.Errorf("%q: %s", words, n.Destroys.Changes)
 			}

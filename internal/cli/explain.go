@@ -64,8 +64,14 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 	}
 	cmd, command := shellcommand.Parse(words)
 	notes := shellcommand.Notes(words, c.Commands)
-	if command && cmd.Effect == shellcommand.Changes && slices.ContainsFunc(notes, func(n fault.CommandNote) bool { return n.Destroys != nil }) {
+	if command && destroys(cmd, notes) {
 		return a.explainCommandLine(format, c, cmd, notes)
+	}
+	if typed, ok := shellcommand.WithProgram(words); ok {
+		meant, _ := shellcommand.Parse(typed)
+		if of := shellcommand.Notes(typed, c.Commands); destroys(meant, of) {
+			return a.explainCommandLine(format, c, meant, of)
+		}
 	}
 	r, err := a.readWords(ctx, c, words)
 	if err != nil {
@@ -95,6 +101,12 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 		return a.pagesFor(format, c, words, found)
 	}
 	return a.unknownText(format, c, r, words)
+}
+
+// destroys reports whether the catalog has what a command changes and destroys.
+func destroys(cmd shellcommand.Command, notes []fault.CommandNote) bool {
+	known := func(n fault.CommandNote) bool { return n.Destroys != nil }
+	return cmd.Effect == shellcommand.Changes && slices.ContainsFunc(notes, known)
 }
 
 // found prints the page of the only entry, or a list. Advice that is refused goes first.

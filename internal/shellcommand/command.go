@@ -69,6 +69,23 @@ func Parse(text string) (Command, bool) {
 	return all, true
 }
 
+// left are the programs that people leave out, by the first word of what they type.
+var left = map[string]string{
+	"delete": "oc", "patch": "oc", "edit": "oc", "scale": "oc", "drain": "oc adm", "upgrade": "oc adm",
+	"restart": "systemctl", "stop": "systemctl",
+}
+
+// WithProgram is a text with the program in front that was left out of it: "delete node w1".
+// What begins with a word that is also one of a sentence ("drain is blocked") has a flag.
+func WithProgram(text string) (string, bool) {
+	first, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	program, ok := left[first]
+	if !ok || rest == "" || program == "oc adm" && !strings.Contains(rest, "--") {
+		return "", false
+	}
+	return program + " " + first + " " + rest, true
+}
+
 // loop is the head of a loop: its commands follow.
 var loop = regexp.MustCompile(`^(?:for \w+ in |while read)`)
 

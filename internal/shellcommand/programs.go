@@ -46,6 +46,7 @@ func known() map[string]program {
 		"rollout": "restarts or rolls back pods", "run": "starts a pod", "exec": "runs a command in a container", "rsh": "opens a shell in a container",
 		"debug": "starts a debug pod with full rights on the node; what it does depends on the command in it", "cp": "copies files from or to a container",
 		"adm certificate": "approves or denies certificate requests", "adm drain": "evicts the pods of a node", "adm cordon": "stops scheduling to a node",
+		"drain": "evicts the pods of a node", "cordon": "stops scheduling to a node", "uncordon": "allows scheduling to a node again",
 		"adm uncordon": "allows scheduling to a node again", "adm taint": "changes taints", "adm upgrade": "starts or changes an update",
 		"adm ocp-certificates": "regenerates certificates",
 		"adm policy":           "changes rights", "adm reboot-machine-config-pool": "reboots the nodes of a pool", "login": "writes a token to the kubeconfig",
