@@ -96,7 +96,9 @@ func (l *workload) pods(ctx context.Context, w *facts.World) error {
 		if err != nil {
 			return err
 		}
-		ready := slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == openshift.MachineConfigServer && c.Ready })
+		ready := slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+			return c.Name == openshift.MachineConfigServer && c.Ready
+		})
 		running[node] = running[node] || ready
 		state[node] = o.Shows("status", podState(pod), notReadySince(pod))
 	}

@@ -35,7 +35,14 @@ func Calm(line []byte) bool {
 	return false
 }
 
+var calmWords = [][]byte{[]byte("info"), []byte("debug"), []byte("warn"), []byte("trace")}
+
 // calmWord reports whether a level is one below error, by its beginning.
 func calmWord(m []byte) bool {
-	return bytes.HasPrefix(m, []byte("info")) || bytes.HasPrefix(m, []byte("debug")) || bytes.HasPrefix(m, []byte("warn")) || bytes.HasPrefix(m, []byte("trace"))
+	for _, word := range calmWords {
+		if bytes.HasPrefix(m, word) {
+			return true
+		}
+	}
+	return false
 }

@@ -61,7 +61,8 @@ func (f *Failure) hostPort(text string) {
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\"'(),;=<>", r) })
 	for i := len(words) - 1; i >= 0; i-- {
 		host, port, err := net.SplitHostPort(strings.TrimRight(words[i], ":."))
-		if err == nil && number(port) && len(port) > 1 && (strings.Contains(host, ".") || strings.Contains(host, ":") || host == "localhost") && !strings.HasSuffix(host, ".go") {
+		isHost := (strings.ContainsAny(host, ".:") || host == "localhost") && !strings.HasSuffix(host, ".go")
+		if err == nil && number(port) && len(port) > 1 && isHost {
 			f.Host, f.Port = host, port
 			return
 		}

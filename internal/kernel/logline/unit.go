@@ -80,7 +80,8 @@ func (u Unit) Of(program string) bool {
 	}
 	unit, _, _ := strings.Cut(u.Name, ".")
 	program = strings.TrimSuffix(program, ".sh")
-	return unit == program || strings.HasPrefix(unit, program+"-") || unit == "kubelet" && (program == "kubenswrapper" || program == "hyperkube" || program == "kubelet")
+	isKubelet := program == "kubenswrapper" || program == "hyperkube"
+	return unit == program || strings.HasPrefix(unit, program+"-") || unit == "kubelet" && isKubelet
 }
 
 // boots are how a text shows that a host begins to boot: of journald, and of the kernel.

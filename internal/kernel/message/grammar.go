@@ -13,10 +13,12 @@ import (
 // leafWords say what came of an attempt to reach a server, and what to look at where the line
 // does not name it.
 var leafWords = map[logline.Leaf]struct{ says, next string }{
-	logline.Refused: {"nothing listens there (connection refused)", "paste the whole line: the port shows which program is missing (22623 the machine config server, 6443 the API server, " +
-		"2379 etcd, 10250 the kubelet)"},
-	logline.Timeout: {"no answer comes (timeout)", "paste the whole line. Then, from the same network: nc -zv ADDRESS PORT. A timeout means a firewall, a route or an address " +
-		"that no host holds; where only the program is missing, the host refuses at once"},
+	logline.Refused: {"nothing listens there (connection refused)",
+		"paste the whole line: the port shows which program is missing (22623 the machine config server, 6443 the API server, " +
+			"2379 etcd, 10250 the kubelet)"},
+	logline.Timeout: {"no answer comes (timeout)",
+		"paste the whole line. Then, from the same network: nc -zv ADDRESS PORT. A timeout means a firewall, a route or an address " +
+			"that no host holds; where only the program is missing, the host refuses at once"},
 	logline.NoRoute: {"no route leads there", "ip route and ip -br addr on the host that prints it"},
 	logline.Closed: {"the other side closes the connection",
 		"paste the whole line: a load balancer without a server behind it, a server that restarts, or a proxy"},
@@ -24,14 +26,18 @@ var leafWords = map[logline.Leaf]struct{ says, next string }{
 		"dig +short NAME on the host that prints it, at each of its name servers"},
 	logline.NameServer: {"the name server does not answer for the name",
 		"cat /etc/resolv.conf on the host that prints it; dig @SERVER +short NAME"},
-	logline.Untrusted: {"the certificate is signed by an unknown authority", "paste the whole line: it names the server. Port 22623: the CA in the user data of the host is another one than the " +
-		"server's. Port 6443: the CA in the kubeconfig is old. A registry: its CA is missing in the additional trust bundle"},
-	logline.Expired: {"the certificate is not valid now, or the clock of the one who asks is wrong", "compare the time of the host that prints it with the dates of the certificate: " +
-		"openssl s_client -connect HOST:PORT </dev/null | openssl x509 -noout -dates; date -u"},
-	logline.OtherName: {"the certificate is for other names", "use a name of the certificate, or have the certificate issued for this name. For the ignition server of a hosted cluster only " +
-		"the published address is in it: `rollcall explain ignition-endpoint-name`"},
-	logline.Handshake: {"TLS fails", "paste the whole line. A server that is overloaded, or a path that loses large packets: ping -M do -s 1472 ADDRESS. " +
-		"The clock has nothing to do with it"},
+	logline.Untrusted: {"the certificate is signed by an unknown authority",
+		"paste the whole line: it names the server. Port 22623: the CA in the user data of the host is another one than the " +
+			"server's. Port 6443: the CA in the kubeconfig is old. A registry: its CA is missing in the additional trust bundle"},
+	logline.Expired: {"the certificate is not valid now, or the clock of the one who asks is wrong",
+		"compare the time of the host that prints it with the dates of the certificate: " +
+			"openssl s_client -connect HOST:PORT </dev/null | openssl x509 -noout -dates; date -u"},
+	logline.OtherName: {"the certificate is for other names",
+		"use a name of the certificate, or have the certificate issued for this name. For the ignition server of a hosted cluster only " +
+			"the published address is in it: `rollcall explain ignition-endpoint-name`"},
+	logline.Handshake: {"TLS fails",
+		"paste the whole line. A server that is overloaded, or a path that loses large packets: ping -M do -s 1472 ADDRESS. " +
+			"The clock has nothing to do with it"},
 	logline.PlainHTTP:    {"one side uses TLS and the other side plain HTTP", "compare scheme and port of the address"},
 	logline.Unauthorized: {"it refuses the credential (HTTP 401)", "paste the whole line: it names the server"},
 	logline.Forbidden: {"it does not permit the request (HTTP 403)",
