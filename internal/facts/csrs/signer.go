@@ -7,7 +7,6 @@ import (
 	"crypto/elliptic"
 	"crypto/rsa"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/asn1"
 	"encoding/pem"
 	"errors"
@@ -71,11 +70,12 @@ func SignerRules(r Request) []Check {
 	if err != nil {
 		return s.checks
 	}
+	s.must("encoding", "it is encoded in the one way that every parser reads alike", checkEncoding(block))
 	s.must("signature", "it is signed with its own key, and not with SHA-1 or MD5", checkSignature(p))
 	s.must("key", "its key is not weak", checkKey(p.PublicKey))
-	s.must("subject", "its subject is one organization and one common name", checkSubject(p.RawSubject))
 	s.must("organization", "the only organization is system:nodes", same(p.Subject.Organization, []string{openshift.NodesGroup}))
 	s.must("common-name", "the common name is system:node: and a name", s.commonName(p.Subject.CommonName))
+	s.must("subject", "its subject is one organization and one common name", checkSubject(p.RawSubject, p.Subject.Organization, p.Subject.CommonName))
 	s.must("attributes", "it asks for nothing but a certificate", checkAttributes(p.RawTBSCertificateRequest))
 	s.must("names", s.namesRule(), s.names(p))
 	s.must("usages", "usages are exactly those of a kubelet "+string(r.Kind), s.usages())
@@ -149,66 +149,6 @@ func checkKey(key any) error {
 	return fmt.Errorf("key of type %T", key)
 }
 
-// checkSubject looks at the subject as it is encoded. crypto/x509 keeps the last of
-// several common names, other parsers the first; other attributes reach the
-// certificate, and the API server reads a user's UID from one
-// (kubernetes/kubernetes:staging/src/k8s.io/apiserver/pkg/authentication/request/x509/x509.go).
-func checkSubject(raw []byte) error {
-	var rdns pkix.RDNSequence
-	if rest, err := asn1.Unmarshal(raw, &rdns); err != nil || len(rest) > 0 {
-		return errors.New("the subject cannot be read")
-	}
-	names := 0
-	for _, rdn := range rdns {
-		for _, a := range rdn {
-			switch {
-			case a.Type.Equal(oidCommonName):
-				names++
-			case !a.Type.Equal(oidOrganization):
-				return fmt.Errorf("the subject has the attribute %s", a.Type)
-			}
-		}
-	}
-	if names != 1 {
-		return fmt.Errorf("the subject has %d common names", names)
-	}
-	return nil
-}
-
-// checkAttributes admits one request for extensions and no other attribute.
-// crypto/x509 leaves out attributes that it does not know, and all values of an
-// attribute but the first.
-func checkAttributes(raw []byte) error {
-	var body struct {
-		Version    int
-		Subject    asn1.RawValue
-		Key        asn1.RawValue
-		Attributes []asn1.RawValue `asn1:"tag:0"`
-	}
-	if rest, err := asn1.Unmarshal(raw, &body); err != nil || len(rest) > 0 {
-		return errors.New("its attributes cannot be read")
-	}
-	if body.Version != 0 {
-		return fmt.Errorf("version %d of PKCS #10", body.Version+1)
-	}
-	if len(body.Attributes) > 1 {
-		return fmt.Errorf("%d attributes", len(body.Attributes))
-	}
-	for _, one := range body.Attributes {
-		var attribute struct {
-			ID     asn1.ObjectIdentifier
-			Values []asn1.RawValue `asn1:"set"`
-		}
-		if rest, err := asn1.Unmarshal(one.FullBytes, &attribute); err != nil || len(rest) > 0 {
-			return errors.New("an attribute cannot be read")
-		}
-		if !attribute.ID.Equal(oidExtensionRequest) || len(attribute.Values) != 1 {
-			return fmt.Errorf("attribute %s with %d values", attribute.ID, len(attribute.Values))
-		}
-	}
-	return nil
-}
-
 func (s *signing) namesRule() string {
 	if s.r.Kind == Serving {
 		return "it asks for DNS names and addresses, at least one, and for no other extension"
@@ -230,21 +170,6 @@ func (s *signing) names(p *x509.CertificateRequest) error {
 		return errors.New("it asks for none")
 	case s.r.Kind != Serving && len(p.Extensions) > 0:
 		return fmt.Errorf("it asks for %s", list(slices.Concat(s.r.DNSNames, s.r.IPs)))
-	}
-	return nil
-}
-
-// checkAltNames refuses the kinds of names that the signer refuses, and those that
-// crypto/x509 passes over.
-func checkAltNames(raw []byte) error {
-	var names []asn1.RawValue
-	if rest, err := asn1.Unmarshal(raw, &names); err != nil || len(rest) > 0 {
-		return errors.New("its alternative names cannot be read")
-	}
-	for _, n := range names {
-		if n.Class != asn1.ClassContextSpecific || n.Tag != tagDNS && n.Tag != tagIP {
-			return fmt.Errorf("an alternative name of kind %d, neither a DNS name nor an address", n.Tag)
-		}
 	}
 	return nil
 }
