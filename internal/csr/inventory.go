@@ -1,11 +1,8 @@
 package csr
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/netip"
 	"slices"
 	"strings"
@@ -19,15 +16,15 @@ const maxInventory = 4 << 20
 
 // inventoryHost is one host of an inventory as a person writes it.
 type inventoryHost struct {
-	Name   string   `json:"name"`
-	Role   string   `json:"role"`
-	IPs    []string `json:"ips"`
-	DNS    []string `json:"dns"`
-	Key    string   `json:"key"`
+	Name   string   `yaml:"name"`
+	Role   string   `yaml:"role"`
+	IPs    []string `yaml:"ips"`
+	DNS    []string `yaml:"dns"`
+	Key    string   `yaml:"key"`
 	Expect *struct {
-		From  time.Time `json:"from"`
-		Until time.Time `json:"until"`
-	} `json:"expect"`
+		From  string `yaml:"from"`
+		Until string `yaml:"until"`
+	} `yaml:"expect"`
 }
 
 // ParseInventory reads the hosts that a person expects, in YAML:
@@ -41,22 +38,14 @@ type inventoryHost struct {
 //
 // A host without expect gets no client certificate: only serving certificates of the
 // Node that it is. A line counts as a host that a person named, also for the control plane. What can
-// be meant in two ways is an error: a name or an address of two hosts, an unknown field.
+// be meant in two ways is an error: a name or an address of two hosts, an unknown field, a field
+// that is there twice or in other case, a second document.
 func ParseInventory(raw []byte, source string) ([]Expectation, error) {
-	text, err := yamlin.ToJSON(raw, maxInventory)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", source, err)
-	}
 	var file struct {
-		Hosts []inventoryHost `json:"hosts"`
+		Hosts []inventoryHost `yaml:"hosts"`
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&file); err != nil {
+	if err := yamlin.UnmarshalExact(raw, &file, maxInventory); err != nil {
 		return nil, fmt.Errorf("read %s: %w", source, err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read %s: more than one document", source)
 	}
 	holder := map[string]string{}
 	var all []Expectation
@@ -111,8 +100,10 @@ func (h inventoryHost) expectation(source string) (Expectation, error) {
 	if h.Expect == nil {
 		return e, nil
 	}
-	e.NotBefore, e.NotAfter = h.Expect.From.UTC(), h.Expect.Until.UTC()
-	if h.Expect.From.IsZero() || !e.NotAfter.After(e.NotBefore) {
+	from, errFrom := time.Parse(time.RFC3339, h.Expect.From)
+	until, errUntil := time.Parse(time.RFC3339, h.Expect.Until)
+	e.NotBefore, e.NotAfter = from.UTC(), until.UTC()
+	if errFrom != nil || errUntil != nil || from.IsZero() || !e.NotAfter.After(e.NotBefore) {
 		return e, errors.New("expect: want from and until (RFC 3339), from being the earlier")
 	}
 	e.Boot = "it is expected from " + stamp(e.NotBefore) + " until " + stamp(e.NotAfter)

@@ -6,9 +6,11 @@
 package yamlin
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -52,6 +54,33 @@ func UnmarshalStrict(raw []byte, v any, limit int) error {
 		return err
 	}
 	return kyaml.UnmarshalStrict(raw, v)
+}
+
+// UnmarshalExact reads raw into v, by the names that YAML has for its fields, where it can be read
+// in one way only: it refuses a second document, and a field that v does not have, that is there
+// twice, or that differs in case. A text without a document leaves v as it is.
+func UnmarshalExact(raw []byte, v any, limit int) error {
+	if len(raw) > limit {
+		return tooLong(limit)
+	}
+	if err := check(raw, limit); err != nil {
+		return err
+	}
+	d := yaml.NewDecoder(bytes.NewReader(raw))
+	d.KnownFields(true)
+	if err := d.Decode(v); errors.Is(err, io.EOF) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	var more yaml.Node
+	switch err := d.Decode(&more); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("line %d: a second document", more.Line)
 }
 
 // isJSON knows an object that is JSON already: reading it as YAML would take many times

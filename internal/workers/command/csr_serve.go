@@ -255,6 +255,7 @@ func (a *app) inventories(f serveFlags, api approver.API) (approver.Inventory, e
 			return nil, session.Usagef("--inventory %q: want cluster, file:PATH or configmap:NS/NAME", source)
 		}
 	}
+	warned := false // rounds follow one another
 	return func(ctx context.Context) ([]csr.Expectation, error) {
 		var all []csr.Expectation
 		for _, one := range list {
@@ -264,13 +265,19 @@ func (a *app) inventories(f serveFlags, api approver.API) (approver.Inventory, e
 			}
 			all = append(all, found...)
 		}
+		if len(all) == 0 && !warned {
+			a.Log.Warn("the inventory has no host: nothing will be approved", "inventory", strings.Join(f.inventory, ", "))
+		}
+		warned = len(all) == 0
 		return all, oneLineEach(all)
 	}, nil
 }
 
-// oneLineEach refuses two lines of people for one host: which of them is meant?
+// oneLineEach refuses two lines of people for one host, or for one address or name of hosts: which
+// of them is meant?
 func oneLineEach(all []csr.Expectation) error {
 	source := map[string]string{}
+	holder := map[string]csr.Expectation{}
 	for _, e := range all {
 		if !e.Explicit {
 			continue
@@ -279,6 +286,12 @@ func oneLineEach(all []csr.Expectation) error {
 			return fmt.Errorf("host %s is in %s and in %s", e.Name, other, e.Source)
 		}
 		source[e.Name] = e.Source
+		for _, claim := range slices.Concat([]string{e.Name}, e.DNS, e.IPs) {
+			if other, taken := holder[claim]; taken && other.Name != e.Name {
+				return fmt.Errorf("%s is of host %s in %s and of host %s in %s", claim, other.Name, other.Source, e.Name, e.Source)
+			}
+			holder[claim] = e
+		}
 	}
 	return nil
 }
