@@ -13,12 +13,14 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/demo"
 	"github.com/rollcall-project/rollcall/internal/preflight"
 	"github.com/rollcall-project/rollcall/internal/repair"
@@ -48,8 +50,18 @@ func Command(name string) *cobra.Command {
 
 // Main runs the command line args (args[0] is the program's name) and returns the
 // exit code. Errors are already printed.
-func Main(ctx context.Context, args []string, io cmdutil.IO) cmdutil.ExitCode {
-	return newApp(args[0], io).run(ctx, args)
+//
+// A panic is a defect of the program: it ends with one line that says what to report, and with
+// the code of a failure, not with 2 as Go ends, which says that a fault is proven.
+func Main(ctx context.Context, args []string, io cmdutil.IO) (code cmdutil.ExitCode) {
+	a := newApp(args[0], io)
+	defer func() {
+		if defect := recover(); defect != nil {
+			code = cmdutil.ExitFailed
+			a.complain(nil, errors.New(crash.Line(a.Name, defect, debug.Stack())))
+		}
+	}()
+	return a.run(ctx, args)
 }
 
 func (a *app) run(ctx context.Context, args []string) cmdutil.ExitCode {

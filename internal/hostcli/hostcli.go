@@ -28,6 +28,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/facts/firstboot"
 	"github.com/rollcall-project/rollcall/internal/facts/imagepull"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
@@ -78,8 +79,14 @@ func System() IO {
 }
 
 // Main runs the program and returns its exit code. Errors are already printed.
-func Main(ctx context.Context, args []string, io IO) int {
+func Main(ctx context.Context, args []string, io IO) (code int) {
 	a := &app{io: io}
+	defer func() {
+		if defect := recover(); defect != nil {
+			code = exitFailed
+			fmt.Fprintf(io.Err, "rollcall-host: %s\n", a.style().Clean(crash.Line("rollcall-host", defect, debug.Stack())))
+		}
+	}()
 	code, err := a.run(ctx, args)
 	if err == nil {
 		return code

@@ -171,6 +171,9 @@ const apiLayer = "api"
 
 // summary is the state of things in one sentence.
 func (f *Follower) summary() string {
+	if f.runs == 0 {
+		return "the first reading of the cluster had not ended"
+	}
 	text := fmt.Sprintf("%d of %d expected hosts have joined", f.joined, f.expected)
 	switch {
 	case !f.reached && !f.awaySince.IsZero():

@@ -213,6 +213,19 @@ func TestTimedOut(t *testing.T) {
 	}
 }
 
+// TestEndsBeforeFirstRun: an end can come before anything was read.
+func TestEndsBeforeFirstRun(t *testing.T) {
+	for name, e := range map[string]End{
+		"timed out":   New(Rules{Goal: after.Joined}).TimedOut(time.Minute),
+		"interrupted": New(Rules{Goal: after.Joined}).Interrupted(130),
+	} {
+		f := New(Rules{Goal: after.Joined})
+		if e.ExitCode == exitAllHold || e.ExitCode == exitCause || e.Reason == "" || f.Finish(e).Text == "" {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}
+
 // TestRecheck: what has to be seen twice asks for the second look.
 func TestRecheck(t *testing.T) {
 	f := New(Rules{Goal: after.Joined})

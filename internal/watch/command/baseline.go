@@ -86,7 +86,11 @@ func (a *app) saveBaseline(ctx context.Context, file string) (err error) {
 		return fmt.Errorf("read what the cluster is like: %w", err)
 	}
 	if len(b.Entries) == 0 {
-		return a.NothingError(r, "save a baseline of", "save it again", b.Missing[0].Reason, "no baseline was saved")
+		why := "every list is empty"
+		if len(b.Missing) > 0 {
+			why = b.Missing[0].Reason
+		}
+		return a.NothingError(r, "save a baseline of", "save it again", why, "no baseline was saved")
 	}
 	if file == "" {
 		return b.Write(a.IO.Out)
