@@ -147,7 +147,7 @@ func TestNoAnswer(t *testing.T) {
 func TestMessagePrintable(t *testing.T) {
 	for message, want := range map[string]string{
 		`nodes \"x\" not found`:           `nodes "x" not found`,
-		`a\u001b[2Jb\u009bc\nd`:           "a[2Jbc\nd",
+		`a\u001b[2Jb\u009b1mc\nd`:         "abc\nd",
 		strings.Repeat("x", 2*maxMessage): strings.Repeat("x", maxMessage),
 	} {
 		k := answering(t, func(rw http.ResponseWriter, _ *http.Request) {

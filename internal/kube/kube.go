@@ -11,7 +11,7 @@
 //     a cache or a server that means harm must not make one object's fields pass for
 //     another's.
 //   - A message of a server is one that is safe to print: bounded, without control
-//     characters. The error keeps its type (k8s.io/apimachinery/pkg/api/errors).
+//     characters and secrets. The error keeps its type (k8s.io/apimachinery/pkg/api/errors).
 //   - Every write names FieldManager, and can be tried first on the server (dryRun), which
 //     then does everything but store it.
 //   - New sends nothing, and no rest.Config that is passed in is changed.
@@ -33,6 +33,8 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 )
 
 // FieldManager is the name under which the API's managedFields show our writes.
@@ -45,6 +47,7 @@ type Client struct {
 	http    *http.Client
 	objects dynamic.Interface
 	raw     rest.Interface
+	clean   *sanitize.Sanitizer // of messages
 }
 
 // New returns a client of the API that cfg leads to, within the limits.
@@ -59,7 +62,11 @@ func New(cfg *rest.Config, limits Limits) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the API's HTTP client: %w", err)
 	}
-	c := &Client{host: cfg.Host, http: client}
+	clean, err := sanitize.New()
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{host: cfg.Host, http: client, clean: clean}
 	if c.objects, err = dynamic.NewForConfigAndClient(cfg, client); err != nil {
 		return nil, fmt.Errorf("make the API's client: %w", err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -64,7 +66,7 @@ func dry(on bool) []string {
 // Get reads one object.
 func (c *Client) Get(ctx context.Context, r Ref) (Object, error) {
 	u, err := c.resource(r).Get(ctx, r.Name, metav1.GetOptions{})
-	return answered(r, u, err)
+	return c.answered(r, u, err)
 }
 
 // List reads all objects of a resource; r.Name is not used. A list is whole or an error.
@@ -74,7 +76,7 @@ func (c *Client) List(ctx context.Context, r Ref) ([]Object, error) {
 	for range maxPages {
 		l, err := c.resource(r).List(ctx, metav1.ListOptions{Limit: pageSize, Continue: next})
 		if err != nil {
-			return nil, printable(err)
+			return nil, c.printable(err)
 		}
 		for i := range l.Items {
 			one := r
@@ -84,7 +86,7 @@ func (c *Client) List(ctx context.Context, r Ref) ([]Object, error) {
 			if r.Namespace == "" {
 				one.Namespace = l.Items[i].GetNamespace()
 			}
-			o, err := answered(one, &l.Items[i], nil)
+			o, err := c.answered(one, &l.Items[i], nil)
 			if err != nil {
 				return nil, err
 			}
@@ -109,7 +111,7 @@ func (c *Client) Patch(ctx context.Context, r Ref, subresource string, patch []b
 	}
 	u, err := c.resource(r).Patch(ctx, r.Name, types.JSONPatchType, patch,
 		metav1.PatchOptions{FieldManager: FieldManager, DryRun: dry(dryRun)}, sub...)
-	return answered(r, u, err)
+	return c.answered(r, u, err)
 }
 
 // Create makes an object and returns it as it was stored. A review (of access, of the
@@ -117,20 +119,20 @@ func (c *Client) Patch(ctx context.Context, r Ref, subresource string, patch []b
 func (c *Client) Create(ctx context.Context, r Ref, content Object, dryRun bool) (Object, error) {
 	u, err := c.resource(r).Create(ctx, &unstructured.Unstructured{Object: content},
 		metav1.CreateOptions{FieldManager: FieldManager, DryRun: dry(dryRun)})
-	return answered(r, u, err)
+	return c.answered(r, u, err)
 }
 
 // Update replaces the object in the version that content has.
 func (c *Client) Update(ctx context.Context, r Ref, content Object, dryRun bool) (Object, error) {
 	u, err := c.resource(r).Update(ctx, &unstructured.Unstructured{Object: content},
 		metav1.UpdateOptions{FieldManager: FieldManager, DryRun: dry(dryRun)})
-	return answered(r, u, err)
+	return c.answered(r, u, err)
 }
 
 // Delete deletes exactly the object with the uid and resourceVersion.
 func (c *Client) Delete(ctx context.Context, r Ref, uid, resourceVersion string, dryRun bool) error {
 	id := types.UID(uid)
-	return printable(c.resource(r).Delete(ctx, r.Name, metav1.DeleteOptions{
+	return c.printable(c.resource(r).Delete(ctx, r.Name, metav1.DeleteOptions{
 		DryRun: dry(dryRun), Preconditions: &metav1.Preconditions{UID: &id, ResourceVersion: &resourceVersion},
 	}))
 }
@@ -141,7 +143,7 @@ func (c *Client) Delete(ctx context.Context, r Ref, uid, resourceVersion string,
 func (c *Client) Remove(ctx context.Context, r Ref, uid string) error {
 	for range 5 {
 		u, err := c.resource(r).Get(ctx, r.Name, metav1.GetOptions{})
-		if _, err = answered(r, u, err); apierrors.IsNotFound(err) {
+		if _, err = c.answered(r, u, err); apierrors.IsNotFound(err) {
 			return nil
 		}
 		if err != nil {
@@ -172,7 +174,7 @@ func (c *Client) Evict(ctx context.Context, namespace, name, uid string) error {
 	}}
 	_, err := c.resource(Ref{Version: "v1", Resource: "pods", Namespace: namespace}).
 		Create(ctx, eviction, metav1.CreateOptions{FieldManager: FieldManager}, "eviction")
-	return printable(err)
+	return c.printable(err)
 }
 
 // kinds are the kinds of the resources that are read or written here; of others only the
@@ -190,9 +192,9 @@ var kinds = map[string]string{
 func Kind(resource string) string { return kinds[resource] }
 
 // answered returns the content of an answer that is about the object asked for.
-func answered(r Ref, u *unstructured.Unstructured, err error) (Object, error) {
+func (c *Client) answered(r Ref, u *unstructured.Unstructured, err error) (Object, error) {
 	if err != nil {
-		return nil, printable(err)
+		return nil, c.printable(err)
 	}
 	kind := Kind(r.Resource)
 	switch {
@@ -208,24 +210,44 @@ func answered(r Ref, u *unstructured.Unstructured, err error) (Object, error) {
 // validation have some hundred bytes for each field.
 const maxMessage = 8 << 10
 
-// printable returns err with a message of the server that can be printed: bounded, and
-// without the control characters that move a terminal's cursor.
-func printable(err error) error {
+// printable returns err with a text that can be printed: bounded, without secrets and without
+// the control characters that move a terminal's cursor. It keeps its type.
+func (c *Client) printable(err error) error {
+	if err == nil {
+		return nil
+	}
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) {
+		if clean := c.clean.Message(err.Error()); clean != err.Error() {
+			return &cleaned{err, clean}
+		}
 		return err
 	}
 	text := status.ErrStatus.Message
-	clean := strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, text[:min(len(text), maxMessage)])
+	clean := strings.ToValidUTF8(c.clean.Message(text[:min(len(text), maxMessage)]), "")
+	code := int(status.ErrStatus.Code)
+	switch name := http.StatusText(code); {
+	case strings.TrimSpace(clean) == "":
+		clean = strings.TrimSpace(fmt.Sprintf("the API answered %d %s", code, name))
+	case code == http.StatusTooManyRequests && !strings.Contains(clean, strconv.Itoa(code)):
+		clean += fmt.Sprintf(" (%d %s)", code, name)
+	}
 	if clean == text {
 		return err
 	}
 	copied := *status
-	copied.ErrStatus.Message = strings.ToValidUTF8(clean, "")
+	copied.ErrStatus.Message = clean
 	return &copied
 }
+
+// cleaned is an error with another text.
+type cleaned struct {
+	err  error
+	text string
+}
+
+// Error implements error.
+func (c *cleaned) Error() string { return c.text }
+
+// Unwrap returns the error as it was, for its type.
+func (c *cleaned) Unwrap() error { return c.err }

@@ -21,7 +21,7 @@ const NoLimit = -1
 
 // Limits bound what a client waits for and takes. etcd bounds an object at 1.5 MiB.
 type Limits struct {
-	Request time.Duration // of one request, its answer included; 0 is 20 s
+	Request time.Duration // of one request, its answer included; 0 is the configuration's timeout, else 20 s
 	Watch   time.Duration // of one watch; 0 is 6 min
 	Answer  int64         // bytes of one answer after decompression; 0 is 64 MiB
 	Page    int64         // of one whose request bounds the answer itself (limit, limitBytes); 0 is Answer
@@ -45,14 +45,18 @@ func (l Limits) withDefaults() Limits {
 // http.Client. An upgraded connection (exec) has no end of its own: there the caller's
 // context bounds the time, and the caller the bytes.
 func Protect(cfg *rest.Config, l Limits) *rest.Config {
-	l = l.withDefaults()
 	cfg = rest.CopyConfig(cfg)
+	if l.Request == 0 { // as the user asked (--request-timeout)
+		l.Request = cfg.Timeout
+	}
+	l = l.withDefaults()
 	if cfg.UserAgent == "" {
 		cfg.UserAgent = "rollcall"
 	}
 	cfg.Timeout = 0 // the transport's bound covers the body, too, and not what is upgraded
 	run, logs := newAllowance(l.Run), newAllowance(l.RunLogs)
-	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return protected{next, l, run, logs} })
+	waits := &waits{most: l.Request}
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return protected{next, l, run, logs, waits} })
 	return cfg
 }
 
@@ -61,6 +65,7 @@ type protected struct {
 	next      http.RoundTripper
 	l         Limits
 	run, logs *allowance
+	waits     *waits
 }
 
 // WrappedRoundTripper lets client-go find the transport below.
@@ -88,7 +93,11 @@ func (t protected) RoundTrip(req *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, err
 	}
-	noteRetryAfter(req.Context(), resp, time.Now())
+	now := time.Now()
+	noteRetryAfter(req.Context(), resp, now)
+	if end, ok := req.Context().Deadline(); !t.waits.may(retryAfter(resp.Header, now), now, end, ok) {
+		resp.Header.Del("Retry-After") // client-go waits as long as it is told
+	}
 	switch {
 	case resp.StatusCode == http.StatusSwitchingProtocols:
 		context.AfterFunc(ctx, cancel) // the context was for the handshake; the connection lives on without it

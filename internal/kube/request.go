@@ -47,16 +47,16 @@ func (c *Client) URL(r Request) *url.URL { return c.request(r).URL() }
 func (c *Client) Do(ctx context.Context, r Request) (body []byte, media string, err error) {
 	result := c.request(r).Do(ctx).ContentType(&media)
 	if err := result.Error(); err != nil { // the API's own words; those of Raw are client-go's
-		return nil, media, printable(err)
+		return nil, media, c.printable(err)
 	}
 	body, err = result.Raw()
-	return body, media, printable(err)
+	return body, media, c.printable(err)
 }
 
 // Open sends a request and returns the answer's body while it comes: a log, a watch.
 func (c *Client) Open(ctx context.Context, r Request) (io.ReadCloser, error) {
 	in, err := c.request(r).Stream(ctx)
-	return in, printable(err)
+	return in, c.printable(err)
 }
 
 // AskPod requests / of a port of a pod through the API server's proxy, and returns the

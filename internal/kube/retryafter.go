@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -50,4 +51,36 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 		now = there
 	}
 	return min(max(0, at.Sub(now)), longest)
+}
+
+// waits bounds how long a client waits in all because the server asks it to: client-go sends a
+// request again up to ten times, each time as late as the answer says.
+type waits struct {
+	most time.Duration // below zero there is no bound but that of the context
+
+	mu   sync.Mutex
+	end  time.Time // of the waits that follow one another
+	last time.Time // when the newest of them is over
+}
+
+// may reports whether the client may wait for d from now on. Waits between which most has passed
+// without one do not belong together: a program that runs for days may wait again.
+func (w *waits) may(d time.Duration, now, contextEnd time.Time, bounded bool) bool {
+	until := now.Add(d)
+	if d > 0 && bounded && until.After(contextEnd) {
+		return false
+	}
+	if d <= 0 || w.most < 0 {
+		return true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.last.IsZero() || now.Sub(w.last) > w.most {
+		w.end = now.Add(w.most)
+	}
+	if until.After(w.end) {
+		return false
+	}
+	w.last = until
+	return true
 }

@@ -17,7 +17,7 @@ func (c *Client) Watch(ctx context.Context, r Ref, within time.Duration, changed
 	seconds := int64(within / time.Second)
 	w, err := c.resource(r).Watch(ctx, metav1.ListOptions{TimeoutSeconds: &seconds})
 	if err != nil {
-		return printable(err)
+		return c.printable(err)
 	}
 	defer w.Stop()
 	for {
@@ -29,7 +29,7 @@ func (c *Client) Watch(ctx context.Context, r Ref, within time.Duration, changed
 				return nil
 			}
 			if e.Type == watch.Error {
-				return printable(apierrors.FromObject(e.Object))
+				return c.printable(apierrors.FromObject(e.Object))
 			}
 			if o, is := e.Object.(*unstructured.Unstructured); is && e.Type != watch.Deleted {
 				changed(o.Object)
