@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/lookup"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
 // questions are what people type at night, and pages of which one is among the first three.
@@ -74,6 +75,9 @@ func TestExplainQuestions(t *testing.T) {
 	for _, q := range questions {
 		hits := ix.Search(q.asked)
 		hits = hits[:min(3, len(hits))]
+		if cmd, ok := shellcommand.Parse(q.asked); ok && cmd.Program != "script" {
+			t.Errorf("%q is taken for a command: %+v", q.asked, cmd)
+		}
 		if !slices.ContainsFunc(hits, func(h lookup.Hit) bool { return slices.Contains(q.want, h.ID) }) {
 			t.Errorf("%q finds %+v, want one of %v", q.asked, hits, q.want)
 		}

@@ -122,6 +122,9 @@ func parseOne(text string) (Command, bool) {
 			}
 			continue
 		}
+		if !found && sentence(words) {
+			return Command{}, false
+		}
 		if !found {
 			c.Program = k.name
 		}
@@ -136,6 +139,15 @@ func parseOne(text string) (Command, bool) {
 		c.Effect, c.Does = Changes, "writes a file of the host"
 	}
 	return c, found
+}
+
+// plainWords are programs whose names also begin a sentence.
+var plainWords = []string{"host", "find", "mount", "date", "free", "kill", "touch", "reboot", "head", "tail"}
+
+// sentence reports whether words are those of a person and no command: "host stuck
+// provisioning". An argument of a command has more than letters in it.
+func sentence(words []string) bool {
+	return len(words) > 1 && slices.Contains(plainWords, words[0]) && !strings.ContainsAny(strings.Join(words[1:], ""), "./-:=$~*+0123456789")
 }
 
 // script is a call of a script: what it does is in its file.

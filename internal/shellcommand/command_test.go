@@ -42,13 +42,17 @@ func TestParse(t *testing.T) {
 		"for h in a b; do\n  curl -k https://$h/redfish/v1\ndone":       shellcommand.Reads,
 		"./fix.sh --yes":        shellcommand.Unknown,
 		"python3 recover.py -a": shellcommand.Unknown,
+		"host api.example.com":  shellcommand.Reads,
+		"sudo reboot":           shellcommand.Changes,
+		"mount /dev/sda1 /mnt":  shellcommand.Reads,
+		"date -u":               shellcommand.Reads,
 	} {
 		got, ok := shellcommand.Parse(text)
 		if !ok || got.Effect != want {
 			t.Errorf("%q: %v %+v, want %s", text, ok, got, want)
 		}
 	}
-	for _, text := range []string{"", "the node is not ready", "E0408 12:00:00.1 1 kubelet.go:1] Error getting node", "GET error: x509"} {
+	for _, text := range []string{"", "the node is not ready", "host stuck provisioning", "mount failed", "reboot loop", "E0408 12:00:00.1 1 kubelet.go:1] Error getting node", "GET error: x509"} {
 		if c, ok := shellcommand.Parse(text); ok {
 			t.Errorf("%q is no command: %+v", text, c)
 		}
