@@ -251,9 +251,30 @@ func worksOnCluster(l line) bool {
 	case sigInfra, sigOldInfra, sigWait, sigAgent, sigBoot, sigDone:
 		return true
 	case sigFatal, sigFailed:
-		return assetError.MatchString(message(l))
+		return assetError.MatchString(message(l)) || gaveUpAt(message(l)) != ""
 	}
 	return false
+}
+
+// gaveUp are how runs end that waited for a step, where the log lacks the lines before
+// (openshift/installer:cmd/openshift-install/create.go, command/waitfor.go).
+var gaveUp = []struct {
+	text *regexp.Regexp
+	mark string // as in waitSteps
+}{
+	{regexp.MustCompile(`(?i)^bootstrap failed to complete|^failed to wait for bootstrapping`), "bootstrapping to complete"},
+	{regexp.MustCompile(`(?i)^failed waiting for kubernetes api`), "kubernetes api"},
+	{regexp.MustCompile(`(?i)^failed to initialize the cluster|^cluster initialization failed|^cluster installation timed out`), "to initialize"},
+}
+
+// gaveUpAt returns the mark of the step at which an error ends a run, "" if it does not show one.
+func gaveUpAt(text string) string {
+	for _, g := range gaveUp {
+		if g.text.MatchString(text) {
+			return g.mark
+		}
+	}
+	return ""
 }
 
 // assetError is how a run ends that could not make what it was asked for, or had no
@@ -364,6 +385,10 @@ func (in *install) add(l line) {
 			in.begin("infrastructure", "the infrastructure", l.Line.Time)
 			facts.Prove(item, &in.Step, &in.WaitsFor, &in.Since)
 		}
+		if mark := gaveUpAt(text); in.step == "assets" && mark != "" {
+			in.beginWait(mark, l.Line.Time)
+			facts.Prove(item, &in.Step, &in.WaitsFor, &in.Since)
+		}
 		in.setCause(text, item)
 		facts.Prove(item, &in.Ended, &in.Error, &in.Interrupted)
 	case sigOperator:
@@ -391,15 +416,19 @@ func (in *install) setCause(text string, item evidence.Item) {
 }
 
 func (in *install) wait(l line) {
-	what := strings.ToLower(l.Groups[1])
-	for _, w := range waitSteps {
-		if strings.Contains(what, w.mark) {
-			in.begin(w.step, w.words, l.Line.Time)
-			break
-		}
-	}
+	in.beginWait(strings.ToLower(l.Groups[1]), l.Line.Time)
 	if m := address.FindStringSubmatch(l.Line.Text); m != nil {
 		in.api = m[1]
+	}
+}
+
+// beginWait begins the step that is waited for, as a line names it.
+func (in *install) beginWait(what string, at time.Time) {
+	for _, w := range waitSteps {
+		if strings.Contains(what, w.mark) {
+			in.begin(w.step, w.words, at)
+			return
+		}
 	}
 }
 

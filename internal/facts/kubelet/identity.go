@@ -118,6 +118,63 @@ func Runs(ctx context.Context, w *facts.World, h inventory.Host) (evidence.Item,
 	return evidence.Item{}, false, nil
 }
 
+// proofs are the lines with which a kubelet logs that it has reached a stage
+// (kubernetes/client-go:util/certificate/csr/csr.go WaitForCertificate; kubernetes/kubernetes:
+// pkg/kubelet/kubelet_node_status.go tryRegisterWithAPIServer, recordNodeStatusEvent). undone is the line
+// after which it no longer holds.
+var proofs = []struct {
+	stage    fault.Stage
+	id       string
+	undoneBy string
+}{
+	{fault.ClientCert, "kubelet-issued", ""},
+	{fault.Registered, "kubelet-registered", ""},
+	{fault.NetworkReady, "kubelet-node-ready", "kubelet-node-not-ready"},
+	{fault.Ready, "kubelet-node-ready", "kubelet-node-not-ready"},
+}
+
+// Reached returns the lines with which the host's journal proves that a stage was passed, by stage.
+func Reached(ctx context.Context, w *facts.World, h inventory.Host) (map[fault.Stage]evidence.Item, error) {
+	reached := map[fault.Stage]evidence.Item{}
+	for _, p := range proofs {
+		last, ok, err := lastOf(ctx, w, h, p.id)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		if p.undoneBy != "" {
+			undone, ok, err := lastOf(ctx, w, h, p.undoneBy)
+			if err != nil {
+				return nil, err
+			}
+			if ok && !undone.Time.Before(last.Time) {
+				continue
+			}
+		}
+		reached[p.stage] = last
+	}
+	return reached, nil
+}
+
+// lastOf returns the last line of a host's journal that carries a signature.
+func lastOf(ctx context.Context, w *facts.World, h inventory.Host, id string) (last evidence.Item, found bool, err error) {
+	lines, err := w.Matches(ctx, kubeletJournal, id)
+	if _, ok := evidence.AsUnavailable(err); ok {
+		return last, false, nil
+	}
+	if err != nil {
+		return last, false, err
+	}
+	for _, m := range lines {
+		if ofHost(m, h) {
+			last, found = m.Item(), true
+		}
+	}
+	return last, found, nil
+}
+
 // markUnknown makes what was not logged unknown: there is no whole journal of this host.
 func (i *Identity) markUnknown(err error) {
 	lines := i.Lines.Value()

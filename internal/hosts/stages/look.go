@@ -206,6 +206,9 @@ func (s *shared) of(ctx context.Context, w *facts.World, h inventory.Host) (*vie
 		if ok {
 			v.kubelet = &line
 		}
+		if v.logged, err = kubelet.Reached(ctx, w, h); err != nil {
+			return nil, err
+		}
 	}
 	v.ignition, err = s.readIgnition(ctx, w, h)
 	return v, err

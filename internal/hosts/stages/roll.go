@@ -116,9 +116,10 @@ type view struct {
 	host     inventory.Host
 	requests []csrs.Request // for this host's name, oldest first
 	ignition ignition
-	machine  *machine       // what rollcall-host collected on it; nil: it did not run
-	kubelet  *evidence.Item // the line that shows that its kubelet was started; nil: no journal shows it
-	stale    bool           // the Node no longer reports
+	machine  *machine                      // what rollcall-host collected on it; nil: it did not run
+	kubelet  *evidence.Item                // the line that shows that its kubelet was started; nil: no journal shows it
+	logged   map[fault.Stage]evidence.Item // what its journal proves, where the cluster was not asked for it
+	stale    bool                          // the Node no longer reports
 	lastSeen time.Time
 }
 
@@ -156,6 +157,9 @@ func (v *view) state() diagnosis.HostState {
 		st := r.decide(v)
 		if own, ok := v.machine.stage(r.stage); ok && (st.State == diagnosis.StageUnknown || st.State == diagnosis.StageWaiting) {
 			st = own // what the machine says of its own start is nearer than what others say
+		}
+		if line, ok := v.logged[r.stage]; ok && st.State == diagnosis.StageUnknown {
+			st = passed(line.Time, line)
 		}
 		st.Stage = r.stage
 		s.Stages = append(s.Stages, st)

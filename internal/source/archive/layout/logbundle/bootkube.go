@@ -8,10 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"cmp"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/archive/journal"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout"
 	"github.com/rollcall-project/rollcall/internal/source/archive/member"
+	"regexp"
+	"strconv"
 )
 
 // bootkube is the service that starts a cluster, on the bootstrap host.
@@ -91,8 +94,11 @@ func bootkubeService(ctx context.Context, a layout.Deriving, r evidence.Resource
 type bootkubeJournal struct {
 	now     time.Time
 	open    string
-	failure string    // the last line that names an error
-	pods    []podSeen // of those that cluster-bootstrap waits for
+	failure string        // the last line that names an error
+	said    string        // the last line of the program
+	back    time.Duration // by how much the first failure was before the text, as the restart counter shows
+	failed  bool          // a failure was in the text
+	pods    []podSeen     // of those that cluster-bootstrap waits for
 	records []serviceRecord
 	dropped int
 }
@@ -152,6 +158,9 @@ func (j *bootkubeJournal) read(r io.Reader) error {
 
 func (j *bootkubeJournal) line(id, line string) {
 	_, message, _ := strings.Cut(line, "]: ")
+	if id != "systemd" && strings.TrimSpace(message) != "" {
+		j.said = message
+	}
 	if id == "systemd" {
 		j.unit(line, message)
 		return
@@ -198,17 +207,30 @@ func (j *bootkubeJournal) passes(line, stage string, done bool) {
 // unit follows what systemd logs of the unit.
 func (j *bootkubeJournal) unit(line, message string) {
 	switch {
+	case strings.HasPrefix(message, "bootkube.service: Scheduled restart job"):
+		if m := restartCounter.FindStringSubmatch(message); m != nil && !j.failed && len(j.records) == 0 {
+			n, _ := strconv.Atoi(m[1]) // at most 6 digits
+			j.back = time.Duration(n) * restartDelay
+		}
 	case strings.HasPrefix(message, "Started ") && strings.Contains(message, "Bootstrap a Kubernetes cluster"):
-		j.open, j.failure, j.pods = "", "", nil
+		j.open, j.failure, j.said, j.pods = "", "", "", nil
 		j.add(line, serviceRecord{Phase: "service start"})
 	case strings.HasPrefix(message, "bootkube.service: Failed with result"):
-		message := j.message(j.open)
+		message := cmp.Or(j.message(j.open), j.said)
 		if j.open != "" {
 			j.ends(line, "failure")
 		}
 		j.add(line, serviceRecord{Phase: "service end", Result: "failure", ErrorMessage: message})
+		j.failed = true
 	}
 }
+
+// restartDelay is RestartSec of bootkube.service
+// (openshift/installer:data/data/bootstrap/systemd/common/units/bootkube.service.template): a counter
+// of N shows that it failed for at least N times as long.
+const restartDelay = 5 * time.Second
+
+var restartCounter = regexp.MustCompile(`restart counter is at (\d{1,6})\.`)
 
 // ends ends the stage that is open.
 func (j *bootkubeJournal) ends(line, result string) {
@@ -225,6 +247,9 @@ func (j *bootkubeJournal) ends(line, result string) {
 
 func (j *bootkubeJournal) add(line string, r serviceRecord) {
 	if t, ok := evidence.LineTime(line, j.now); ok {
+		if !j.failed {
+			t = t.Add(-j.back)
+		}
 		r.Timestamp = t.Format(time.RFC3339)
 	}
 	if err := r.bound(); err != nil {

@@ -72,6 +72,23 @@ func TestBootkubeJournal(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 		}
 	}
+	const counted = "May 12 04:54:37 x systemd[1]: bootkube.service: Scheduled restart job, restart counter is at 60.\n"
+	const refused = "May 12 04:54:40 x bootkube.sh[9]: cp: cannot stat 'y': No such file or directory\n"
+	again, err := layouttest.Open(t, "-- bootkube.log --\n"+counted+bootkubeStart+bootkubeYear+refused+bootkubeFails+bootkubeStart).List(t.Context(),
+		evidence.BootstrapServices, "")
+	if err != nil || len(again) != 1 {
+		t.Fatalf("restarted: %v, %v", again, err)
+	}
+	var restarted []string
+	kept, _ := evidence.Field(again[0].Content, "records").([]any)
+	for _, raw := range kept {
+		m, _ := raw.(map[string]any)
+		restarted = append(restarted, evidence.String(m, "timestamp")+" "+evidence.String(m, "phase")+" "+evidence.String(m, "errorMessage"))
+	}
+	if want := []string{"2025-05-12T04:49:38Z service start ", "2025-05-12T05:14:09Z service end cp: cannot stat 'y': No such file or directory",
+		"2025-05-12T04:54:38Z service start "}; !slices.Equal(restarted, want) {
+		t.Errorf("restarted 60 times: %q", restarted)
+	}
 	const records = "-- log-bundle-1/bootstrap/services/bootkube.json --\n[{\"timestamp\":\"2025-05-12T04:54:38Z\",\"phase\":\"service start\"}]\n"
 	list, err := layouttest.Open(t, records+"-- log-bundle-1/bootstrap/journals/bootkube.log --\n"+bootkubeYear+bootkubeCB).List(t.Context(),
 		evidence.BootstrapServices, "")
