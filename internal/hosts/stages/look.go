@@ -16,6 +16,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 	"github.com/rollcall-project/rollcall/internal/source/install"
@@ -209,9 +210,33 @@ func (s *shared) of(ctx context.Context, w *facts.World, h inventory.Host) (*vie
 		if v.logged, err = kubelet.Reached(ctx, w, h); err != nil {
 			return nil, err
 		}
+		if err := v.readLogin(ctx, w); err != nil {
+			return nil, err
+		}
 	}
 	v.ignition, err = s.readIgnition(ctx, w, h)
 	return v, err
+}
+
+// loginPrompt is the signature of a screen on which somebody can log in: the host runs, be it its own
+// system or that of an installation.
+const loginPrompt = "console-login"
+
+// readLogin proves by a login prompt on the host's console that it is powered.
+func (v *view) readLogin(ctx context.Context, w *facts.World) error {
+	lines, err := w.Matches(ctx, inventory.Consoles, loginPrompt)
+	if _, ok := evidence.AsUnavailable(err); ok {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, m := range lines {
+		if m.Text.Host == v.host.Name {
+			v.logged[fault.Powered] = m.Item()
+		}
+	}
+	return nil
 }
 
 // setReporting decides whether the Node still reports, by the newest lease of the cluster and
