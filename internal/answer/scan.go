@@ -42,8 +42,12 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 	t.unknownErrors(r)
 	t.nearPages()
 	for _, m := range r.Over {
+		why := "Resolved later in this text: "
+		if m.Quiet {
+			why = "Not seen in the last 500 lines: "
+		}
 		t.blank()
-		t.para(0, span{dim, "Over: "}, dim, "resolved later in this text, or not seen in its last 500 lines: "+matchTitle(m, c))
+		t.para(0, span{dim, why}, dim, matchTitle(m, c))
 	}
 	t.scanNormal(r)
 	t.scanNext(r)

@@ -74,6 +74,9 @@ type Match struct {
 
 	Names map[string]string `json:"names,omitempty"` // that its first line gives: host, operator, pull.registry and so on
 	last  int
+	// Quiet is why a match is over: no line ends it, and the last 500 lines are without it.
+	Quiet bool `json:"-"`
+
 	state bool // one of its lines is part of an object or a table: it has no later line
 }
 
@@ -231,6 +234,7 @@ func (c *collector) report() *Report {
 		m.Fault, m.Aliases, m.Next = id, f.Aliases, c.next[id]
 		switch {
 		case (m.Confidence == fault.ShowsPossible || !f.StandsAlone && !f.TextOnly()) && c.quiet(m):
+			m.Quiet = true
 			r.Over = append(r.Over, *m)
 		case f.StandsAlone || f.TextOnly():
 			r.Matches = append(r.Matches, *m)
@@ -241,6 +245,7 @@ func (c *collector) report() *Report {
 	for words, m := range byFailure {
 		m.Next = c.next[words]
 		if m.Failure = words; c.quiet(m) {
+			m.Quiet = true
 			r.Over = append(r.Over, *m)
 			continue
 		}
