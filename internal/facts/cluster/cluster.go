@@ -77,9 +77,23 @@ func began(ctx context.Context, w *facts.World, version, infra evidence.Object) 
 		return at, false, tolerate(err)
 	}
 	if at.IsZero() {
+		if some, err := anyNamespace(ctx, w); !some {
+			return at, false, err
+		}
 		at = w.Now
 	}
 	return at, true, nil
+}
+
+// anyNamespace reports whether there is a Namespace, or may be one. The API server itself creates the first ones
+// (kubernetes/kubernetes:pkg/controlplane/controller/systemnamespaces): where none is, what answers is no
+// cluster, be it a proxy, a cache that is not filled or an archive of something else.
+func anyNamespace(ctx context.Context, w *facts.World) (bool, error) {
+	list, err := w.List(ctx, evidence.Namespaces, "")
+	if u, ok := evidence.AsUnavailable(err); ok && u.Why == evidence.Forbidden {
+		return true, nil // a right is missing, and nothing contradicts the rest
+	}
+	return len(list) > 0, tolerate(err)
 }
 
 // completed reports whether a version was ever completed.

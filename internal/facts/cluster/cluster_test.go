@@ -64,6 +64,7 @@ func TestJustBegun(t *testing.T) {
 	}
 	noVersion := empty("cluster-scoped-resources/config.openshift.io/clusterversions", "ClusterVersion", "config.openshift.io/v1")
 	noNode := empty("cluster-scoped-resources/core/nodes", "Node", "v1")
+	noInfra := empty("cluster-scoped-resources/config.openshift.io/infrastructures", "Infrastructure", "config.openshift.io/v1")
 	unread := evidence.Objects(evidence.ClusterVersions, "")
 	for _, tt := range []struct {
 		name, changes string
@@ -71,13 +72,14 @@ func TestJustBegun(t *testing.T) {
 		installing    bool
 	}{
 		{"neither is there", noVersion + noNode, nil, true},
+		{"not even a Namespace", noVersion + noNode + noInfra, []evidence.Need{evidence.Objects(evidence.Namespaces, "")}, false},
 		{"Nodes are there", noVersion, nil, false},
 		{"it is complete", "", nil, false},
 		{"ClusterVersion was not read", noNode, []evidence.Need{unread}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			info, err := cluster.Describer{}.Describe(t.Context(), factstest.World(t, factstest.Metal, tt.changes, tt.without...))
-			if err != nil || info.Installing != tt.installing || info.Began.IsZero() {
+			if err != nil || info.Installing != tt.installing || tt.installing && info.Began.IsZero() {
 				t.Errorf("installing %t since %s, %v; want %t", info.Installing, info.Began, err, tt.installing)
 			}
 		})

@@ -40,9 +40,25 @@ func noHost(d *diagnosis.Diagnosis) string {
 	return d.Cluster.Installer.String() + "; no host was checked"
 }
 
+// noCluster reports whether what every cluster has from its first minute was looked for, and is not
+// there.
+func noCluster(d *diagnosis.Diagnosis) bool {
+	for _, r := range []evidence.Resource{evidence.ClusterVersions, evidence.Infrastructures, evidence.Namespaces, evidence.Nodes} {
+		if !slices.ContainsFunc(d.Coverage, func(c evidence.Coverage) bool {
+			return c.Need == r.String() && (c.State == evidence.Empty || c.Why == evidence.NotServed)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
 // openQuestions lists what has no answer: present symptoms without a cause, and expected hosts
 // about which nothing is known.
 func openQuestions(d *diagnosis.Diagnosis) []diagnosis.Question {
+	if noCluster(d) {
+		return []diagnosis.Question{{Says: "no cluster in it: no ClusterVersion, Infrastructure, Namespace or Node"}}
+	}
 	var open []diagnosis.Question
 	for _, u := range d.Unexplained {
 		if u.Severity.Rank() > fault.Info.Rank() {
