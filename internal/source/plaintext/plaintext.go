@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -37,7 +38,7 @@ func (e *NotTextError) Error() string {
 }
 
 // Of returns the text of a file of at most limit bytes, unpacked and in UTF-8 without a byte order
-// mark. ok is false for an archive of several files, and for what is longer or damaged: other readers
+// mark and colors. ok is false for an archive of several files, and for what is longer or damaged: other readers
 // tell what is wrong with it.
 func Of(raw []byte, limit int64) (text []byte, ok bool) {
 	for range maxLayers {
@@ -49,7 +50,7 @@ func Of(raw []byte, limit int64) (text []byte, ok bool) {
 			return nil, false
 		}
 		if !packed {
-			text = decoded(raw)
+			text = colors.ReplaceAll(decoded(raw), nil)
 			return text, Format(text) == "" && int64(len(text)) <= limit
 		}
 		raw = inner
@@ -92,6 +93,9 @@ func onlyMember(raw []byte, limit int64) ([]byte, error) {
 	defer in.Close()
 	return member.ReadAtMost(in, limit)
 }
+
+// colors are the sequences with which programs color their lines (ECMA-48 SGR, EL).
+var colors = regexp.MustCompile(`\x1b\[[0-9;]*[mK]`)
 
 // decoded returns bytes in UTF-8 without a byte order mark.
 func decoded(raw []byte) []byte {

@@ -24,6 +24,7 @@ func TestSameText(t *testing.T) {
 	forms := map[string][]byte{
 		"plain":          []byte(said),
 		"UTF-8 with BOM": append([]byte("\xef\xbb\xbf"), said...),
+		"colors":         []byte("\x1b[1;31m" + strings.ReplaceAll(said, "kubelet", "\x1b[33mkubelet\x1b[0m")),
 		"UTF-16 LE":      wide(binary.LittleEndian),
 		"UTF-16 BE":      wide(binary.BigEndian),
 		"gzip":           pack(t, func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }, []byte(said)),
