@@ -35,6 +35,9 @@ func noHost(d *diagnosis.Diagnosis) string {
 			!slices.Contains(damaged(d), d.Coverage[i].Reason) {
 			return "no host was checked: " + d.Coverage[i].Reason
 		}
+		if nothingListed(d) {
+			return "every list that was read is empty, which no cluster is: check what answers at the address of the API (a proxy, a cache, a filter)"
+		}
 		return "no host was checked"
 	}
 	return d.Cluster.Installer.String() + "; no host was checked"

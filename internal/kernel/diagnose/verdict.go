@@ -203,10 +203,32 @@ const firstHostWithin = time.Hour
 // awaitsFirstHost reports an installation that has begun and that has no Node: they were
 // read and are none, or the scheduler found none.
 func awaitsFirstHost(d *diagnosis.Diagnosis) bool {
-	return d.Cluster.Installing && d.Now.Before(d.Cluster.Began.Add(firstHostWithin)) &&
+	return d.Cluster.Installing && d.Now.Before(d.Cluster.Began.Add(firstHostWithin)) && !nothingListed(d) &&
 		slices.ContainsFunc(d.Coverage, func(c evidence.Coverage) bool {
 			return c.Need == evidence.Nodes.String() && (c.State == evidence.Empty || noNode(c, d))
 		})
+}
+
+// fewLists is how many lists must be empty before all of them say something about the cluster.
+const fewLists = 3
+
+// nothingListed reports that everything that was read is empty. No cluster is like that: its
+// namespaces are there before anything else is. A proxy, a filter, or a cache that is not filled
+// answers so.
+func nothingListed(d *diagnosis.Diagnosis) bool {
+	empty := 0
+	for _, c := range d.Coverage {
+		if c.Need == evidence.APIProbes.String() || c.Need == evidence.MCSProbes.String() {
+			continue
+		}
+		if c.Count > 0 || c.State == evidence.Read {
+			return false
+		}
+		if c.State == evidence.Empty {
+			empty++
+		}
+	}
+	return empty >= fewLists
 }
 
 // noNode reports that a list of Nodes that was not collected would be empty.

@@ -159,3 +159,18 @@ func TestWarningBesideErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryListEmpty: a cluster without any object is not one that has just begun.
+func TestEveryListEmpty(t *testing.T) {
+	list := func(version evidence.State) *diagnosis.Diagnosis {
+		return &diagnosis.Diagnosis{Now: noon, Cluster: diagnosis.ClusterInfo{Installing: true, Began: noon.Add(-time.Minute)}, Coverage: []evidence.Coverage{
+			{Need: "nodes", State: evidence.Empty}, {Need: "pods", State: evidence.Empty}, {Need: "machines", State: evidence.Empty},
+			{Need: "clusterversions", State: version}}}
+	}
+	if got := verdict(list(evidence.Empty)); got.Class != diagnosis.Undetermined {
+		t.Errorf("every list is empty: %+v", got)
+	}
+	if got := verdict(list(evidence.Read)); got.Class != diagnosis.Settling {
+		t.Errorf("there is a ClusterVersion: %+v", got)
+	}
+}
