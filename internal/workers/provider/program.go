@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 )
 
 // Prefix is how programs are called that make machines somewhere: --provider gcp is the
@@ -151,7 +153,8 @@ func (p Program) call(ctx context.Context, r Request) (Response, error) {
 }
 
 // hide leaves out what a program repeats of the user-data, plain or as it was sent: any run
-// of it that is long enough to hold a token.
+// of it that is long enough to hold a token. A program has credentials of its own, and its
+// libraries quote them: what else is a secret is replaced.
 func hide(text string, secret []byte) string {
 	const run = 16
 	forms := [][]byte{secret, []byte(base64.StdEncoding.EncodeToString(secret))}
@@ -162,7 +165,11 @@ func hide(text string, secret []byte) string {
 			}
 		}
 	}
-	return text
+	clean, err := sanitize.New()
+	if err != nil {
+		return "its words are not shown: " + err.Error()
+	}
+	return clean.Message(text)
 }
 
 // bounded keeps the first bytes of what a program writes. A strict one ends the program

@@ -54,3 +54,14 @@ func TestProgram(t *testing.T) {
 		t.Errorf("Find: %v", err)
 	}
 }
+
+// TestHideOwnCredentials: what a program quotes of its own logins is not shown.
+func TestHideOwnCredentials(t *testing.T) {
+	for _, text := range []string{
+		"POST https://root:kestrel77wall@192.0.2.1/redfish/v1 401", "password: kestrel77wall", "password:\x1b[1m kestrel77wall", "\x1b]0;title\x07",
+	} {
+		if got := hide(text, []byte("{}")); strings.Contains(got, "kestrel77wall") || strings.Contains(got, "\x1b") {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
