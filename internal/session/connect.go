@@ -16,11 +16,11 @@ func (ses *Session) OpenLive() (*live.Source, error) {
 		return nil, err
 	}
 	s, err := live.New(config, live.Options{
-		Name: ses.ContextName(config.Host), Whole: ses.Whole, SecretNamespaces: ses.ReadSecrets,
+		Name: ses.ContextName(live.ShownHost(config.Host)), Whole: ses.Whole, SecretNamespaces: ses.ReadSecrets,
 		Journals: ses.Journals, Probes: ses.Probe, Now: ses.Clock,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", config.Host, err)
+		return nil, fmt.Errorf("connect to %s: %w", live.ShownHost(config.Host), err)
 	}
 	return s, nil
 }

@@ -121,7 +121,7 @@ func (ses *Session) HostedConfig(ctx context.Context, management *live.Source, o
 		if err != nil {
 			return nil, fmt.Sprintf("--hosted-kubeconfig %s: %v", path, err)
 		}
-		answer.Server = config.Host
+		answer.Server = live.ShownHost(config.Host)
 		return config, ""
 	}
 	if object == nil {
@@ -140,7 +140,7 @@ func (ses *Session) HostedConfig(ctx context.Context, management *live.Source, o
 	if err != nil {
 		return nil, answer.Credential + ": " + err.Error()
 	}
-	answer.Server = config.Host
+	answer.Server = live.ShownHost(config.Host)
 	return config, ""
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kube/kubeconfig"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/console"
+	"github.com/rollcall-project/rollcall/internal/source/live"
 )
 
 // Options say what is read, and how. They are a value: who needs others makes a copy.
@@ -102,7 +103,7 @@ func (o *Options) Connection() []string {
 	var words []string
 	for _, f := range []struct {
 		flag, value string
-	}{{"--kubeconfig", o.Kube.KubeConfig}, {"--context", o.Kube.Context}, {"--server", o.Kube.APIServer}} {
+	}{{"--kubeconfig", o.Kube.KubeConfig}, {"--context", o.Kube.Context}, {"--server", live.ShownHost(o.Kube.APIServer)}} {
 		if f.value != "" && (f.flag != "--kubeconfig" || f.value != o.ofDir) {
 			words = append(words, f.flag, shellcommand.Quote(f.value))
 		}

@@ -15,12 +15,14 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/klog/v2"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/kube/kubeconfig"
 	"github.com/rollcall-project/rollcall/internal/session"
 )
@@ -65,12 +67,13 @@ type App struct {
 
 	Checks func() []string // ids of the checks of preflight
 
-	cache *session.Cache
+	cache     *session.Cache
+	sanitizer func() (*sanitize.Sanitizer, error) // of texts that are not answers
 }
 
 // New returns the frame of a program that the user calls name.
 func New(name string, io IO) *App {
-	return &App{IO: io, Name: name, Log: slog.New(slog.DiscardHandler), cache: &session.Cache{}}
+	return &App{IO: io, Name: name, Log: slog.New(slog.DiscardHandler), cache: &session.Cache{}, sanitizer: sync.OnceValues(sanitize.New)}
 }
 
 // Options are the options of a session before a flag is read. Copies of one value share a
@@ -103,10 +106,23 @@ func (a *App) StartLog() {
 	case a.Verbose > 1:
 		level = slog.LevelDebug
 	}
-	a.Log = slog.New(slog.NewTextHandler(a.IO.Err, &slog.HandlerOptions{Level: level}))
+	a.Log = slog.New(slog.NewTextHandler(a.IO.Err, &slog.HandlerOptions{Level: level, ReplaceAttr: a.cleanAttr}))
 	if a.IO.Logs != nil {
 		a.IO.Logs(a.Log)
 	}
+}
+
+// cleanAttr sanitizes the texts of a log record.
+func (a *App) cleanAttr(_ []string, attr slog.Attr) slog.Attr {
+	switch attr.Value.Kind() {
+	case slog.KindString:
+		attr.Value = slog.StringValue(a.WithoutSecrets(attr.Value.String()))
+	case slog.KindAny:
+		if _, level := attr.Value.Any().(slog.Level); !level {
+			attr.Value = slog.StringValue(a.WithoutSecrets(attr.Value.String()))
+		}
+	}
+	return attr
 }
 
 // Progress tells a person who looks what is being done, on one line of stderr that
@@ -121,13 +137,23 @@ func (a *App) Progress(format string, args ...any) (done func()) {
 
 // warn prints a line for a person who looks.
 func (a *App) warn(format string, args ...any) {
-	fmt.Fprintf(a.IO.Err, a.Name+": "+format+"\n", args...)
+	fmt.Fprintf(a.IO.Err, "%s: %s\n", a.Name, a.WithoutSecrets(fmt.Sprintf(format, args...)))
 }
 
-// CleanLines makes an error harmless to print. Its further lines are indented: one
+// WithoutSecrets is what may be shown of a text that is not an answer: an error, a log record. It
+// may quote a server, a program or a configuration.
+func (a *App) WithoutSecrets(text string) string {
+	s, err := a.sanitizer()
+	if err != nil {
+		return "(not shown: " + err.Error() + ")"
+	}
+	return s.Message(text)
+}
+
+// CleanLines makes an error harmless to print: without secrets and escape sequences. Its further lines are indented: one
 // that came from a server does not pass for one of ours.
 func (a *App) CleanLines(text string) string {
-	lines := strings.Split(text, "\n")
+	lines := strings.Split(a.WithoutSecrets(text), "\n")
 	for i, l := range lines {
 		lines[i] = a.Style().Clean(l)
 		if i > 0 && l != "" && !strings.HasPrefix(l, "  ") {

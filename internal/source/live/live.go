@@ -18,8 +18,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -132,17 +132,26 @@ func (s *Source) Close() { s.api.Close() }
 // Describe implements evidence.Source. It asks nothing of the cluster, so that a
 // cluster that does not answer can still be named.
 func (s *Source) Describe(context.Context) (evidence.Description, error) {
-	return evidence.Description{Kind: "live", Name: s.opts.Name, API: withoutUser(s.host), Vantage: s.opts.Vantage, Now: s.opts.Now()}, nil
+	return evidence.Description{Kind: "live", Name: s.opts.Name, API: ShownHost(s.host), Vantage: s.opts.Vantage, Now: s.opts.Now()}, nil
 }
 
-// withoutUser is a URL without a name and a password in it.
-func withoutUser(host string) string {
-	u, err := url.Parse(host)
-	if err != nil || u.User == nil {
-		return host
+// ShownHost is the address of a server as it may be shown: without a user, a password and a query,
+// also where it is no valid URL.
+func ShownHost(host string) string {
+	scheme, rest, found := strings.Cut(host, "://")
+	if !found {
+		scheme, rest = "", host
+	} else {
+		scheme += "://"
 	}
-	u.User = nil
-	return u.String()
+	mark, at := strings.IndexAny(rest, "?#"), strings.IndexByte(rest, '@')
+	if mark >= 0 && at > mark { // a password may have such a mark, and a query the other
+		return scheme + "(an address with a secret)"
+	}
+	if mark >= 0 {
+		rest = rest[:mark]
+	}
+	return scheme + rest[strings.LastIndexByte(rest, '@')+1:]
 }
 
 // withTimeout returns a context that ends after d, or with the run. client-go's own log lines are
