@@ -23,6 +23,7 @@ type errorForm struct {
 	count       int
 	first, last Line
 	line        []byte // the last one, in its block
+	chain       bool   // its causes follow, one a line
 	command     string // whose output they are, "" where no prompt is above them
 }
 
@@ -37,7 +38,9 @@ const (
 func (x *Index) judge(b []byte, f *found) {
 	defer func() {
 		for _, e := range f.errors { // the block is used again
-			e.last.Text, e.line = string(bytes.TrimRight(e.line, "\r\n")), nil
+			if e.last.Text, e.line = string(bytes.TrimRight(e.line, "\r\n")), nil; e.chain {
+				e.last.Text = e.first.Text
+			}
 		}
 	}()
 	x.outputsOnly(b, f)
@@ -48,6 +51,7 @@ func (x *Index) judge(b []byte, f *found) {
 	slices.Sort(known)
 	number := 0
 	var command []byte
+	var last *errorForm
 	for line := range bytes.Lines(b) {
 		number++
 		for len(known) > 0 && known[0] < number {
@@ -67,6 +71,9 @@ func (x *Index) judge(b []byte, f *found) {
 		if l.Form != logline.Log {
 			f.dates(number, line, command)
 		}
+		if last != nil && last.causedBy(l) {
+			continue
+		}
 		isKnown := len(known) > 0 && known[0] == number
 		switch {
 		case logline.Boot(line, l):
@@ -79,7 +86,7 @@ func (x *Index) judge(b []byte, f *found) {
 		default:
 			if !isKnown && (l.Level >= logline.Error || l.Level == logline.NoLevel && l.Form != logline.State &&
 				(logline.EndsInFailure(l.Message) || logline.Refusal(l.Message, command))) {
-				f.addError(number, line, l, command)
+				last = f.addError(number, line, l, command)
 			}
 		}
 	}
@@ -111,7 +118,7 @@ func (x *Index) outputsOnly(b []byte, f *found) {
 // minError is the length of the shortest line that reports an error.
 const minError = 6
 
-func (f *found) addError(number int, line []byte, l logline.Line, command []byte) {
+func (f *found) addError(number int, line []byte, l logline.Line, command []byte) *errorForm {
 	key := formOf(l)
 	if f.errors == nil {
 		f.errors = map[string]*errorForm{}
@@ -124,6 +131,26 @@ func (f *found) addError(number int, line []byte, l logline.Line, command []byte
 	}
 	e.count++
 	e.last.Number, e.line = number, line
+	return e
+}
+
+// causedBy adds a line of the chain of causes that Rust programs print below their error:
+// "Caused by:" and then one cause a line, the deepest last.
+func (e *errorForm) causedBy(l logline.Line) bool {
+	m := bytes.TrimSpace(l.Message)
+	if !bytes.Equal(l.Program, []byte(e.first.writer)) {
+		return false
+	}
+	if bytes.Equal(m, []byte("Caused by:")) {
+		e.chain = true
+		return true
+	}
+	number, cause, ok := bytes.Cut(m, []byte(": "))
+	if !e.chain || !ok || len(number) != 1 || number[0] < '0' || number[0] > '9' {
+		return e.chain && len(m) == 0
+	}
+	e.first.Text += ": " + string(cause)
+	return true
 }
 
 // formOf is what lines of one form have in common: host, program, and the message without

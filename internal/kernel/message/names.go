@@ -80,3 +80,26 @@ func namesIn(l Line) map[string]string {
 	}
 	return names
 }
+
+// placeholder is a name in braces, in the words of a message.
+var placeholder = regexp.MustCompile(`( ?)\{([a-z][a-z.]*)\}`)
+
+// withNames fills the names of a line into the words of a message. One that the line does not
+// give is left out of a sentence, and stands in capitals in a command.
+func withNames(words string, l Line) string {
+	if !strings.Contains(words, "{") {
+		return words
+	}
+	names := namesIn(l)
+	filled := placeholder.ReplaceAllStringFunc(words, func(m string) string {
+		part := placeholder.FindStringSubmatch(m)
+		if name := names[part[2]]; name != "" {
+			return part[1] + name
+		}
+		if strings.Contains(words, "-u {") {
+			return part[1] + strings.ToUpper(part[2][strings.LastIndexByte(part[2], '.')+1:])
+		}
+		return ""
+	})
+	return strings.TrimRight(filled, ": ")
+}

@@ -219,9 +219,10 @@ func (c *collector) report() *Report {
 			}
 			c.match(toFault, rule.Fault, grade, t)
 		case rule.Failure != "":
-			c.match(toFailure, rule.Failure, fault.ShowsPossible, t)
+			words := withNames(rule.Failure, t.first[0])
+			c.match(toFailure, words, fault.ShowsPossible, t)
 			if rule.Next != "" {
-				c.next[rule.Failure] = rule.Next
+				c.next[words] = withNames(rule.Next, t.first[0])
 			}
 		case len(r.Normal) < maxNormal:
 			r.Normal = append(r.Normal, Note{rule.Normal, t.first[0]})
