@@ -8,6 +8,8 @@ require (
 	github.com/stmcginnis/gofish v0.23.0
 )
 
+require github.com/klauspost/compress v1.20.3 // indirect
+
 replace (
 	github.com/rollcall-project/rollcall => ../..
 	github.com/rollcall-project/rollcall/lab => ../../lab

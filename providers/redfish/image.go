@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -60,8 +61,8 @@ func build(iso, to string, userData []byte, disk string) (err error) {
 	if int64(len(packed)) > a.size {
 		return fmt.Errorf("the config takes %d bytes, the live ISO has room for %d", len(packed), a.size)
 	}
-	tmp := to + ".part"
-	out, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o640)
+	tmp := to + partSuffix
+	out, err := createNew(tmp, 0o640)
 	if err != nil {
 		return fmt.Errorf("write the image: %w", err)
 	}
@@ -78,6 +79,18 @@ func build(iso, to string, userData []byte, disk string) (err error) {
 		return fmt.Errorf("write the image: %w", err)
 	}
 	return os.Rename(tmp, to)
+}
+
+// partSuffix is behind the name of a file that is being written.
+const partSuffix = ".part"
+
+// createNew makes a file that was not there. What a killed run, or whoever else may write to the
+// directory, left under the name is removed: a link is not followed, a file is not taken over.
+func createNew(name string, mode os.FileMode) (*os.File, error) {
+	if err := ignore(os.Remove(name), fs.ErrNotExist); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 }
 
 // live is the config of the live system: it installs to the disk and restarts, as what

@@ -105,8 +105,13 @@ func (j *job) write() error {
 	if err != nil {
 		return err
 	}
-	tmp := j.recordFile() + ".part"
-	if err := os.WriteFile(tmp, raw, 0o600); err != nil {
+	tmp := j.recordFile() + partSuffix
+	out, err := createNew(tmp, 0o600)
+	if err == nil {
+		_, err = out.Write(raw)
+		err = errors.Join(err, out.Close())
+	}
+	if err != nil {
 		return fmt.Errorf("write down what is begun: %w", err)
 	}
 	return os.Rename(tmp, j.recordFile())
@@ -276,8 +281,11 @@ func (*servers) Clean(ctx context.Context, o provider.Order) error {
 
 func (j *job) clean(m *machine) error {
 	// The file first: it is the secret, and the server has read it.
-	if err := ignore(os.Remove(j.imageFile()), fs.ErrNotExist); err != nil {
-		return fmt.Errorf("remove the image: %w", err)
+	// A run that was killed leaves it under the name that it has while it is written.
+	for _, name := range []string{j.imageFile(), j.imageFile() + partSuffix} {
+		if err := ignore(os.Remove(name), fs.ErrNotExist); err != nil {
+			return fmt.Errorf("remove the image: %w", err)
+		}
 	}
 	withdraw := j.eject
 	if j.server.Boot == byHTTP {
