@@ -143,6 +143,9 @@ func (c *benchCase) check() error {
 			return fmt.Errorf("no line of it has the evidence %q", words)
 		}
 	}
+	if c.Form != "archive" && len(c.Evidence) > 0 && strings.TrimSpace(string(c.mutated()[inputFile].Data)) == "" {
+		return fmt.Errorf("without its evidence nothing is left of it: add a line that stays")
+	}
 	for _, name := range c.Files {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(c.files)), func(p string) bool { return strings.HasSuffix(p, name) }) {
 			return fmt.Errorf("it has no file %s", name)
