@@ -134,17 +134,17 @@ func failing(pods []evidence.Object, now time.Time) ([]condition, error) {
 // template, or the pod itself.
 func ownerOf(o evidence.Object) string {
 	owners, _ := evidence.Field(o.Content, "metadata", "ownerReferences").([]any)
-	for _, raw := range owners {
-		m, _ := raw.(map[string]any)
-		name := evidence.String(m, "name")
-		if evidence.String(m, "kind") == "ReplicaSet" {
-			if i := strings.LastIndex(name, "-"); i > 0 {
-				name = name[:i]
-			}
-		}
-		return name
+	if len(owners) == 0 {
+		return o.Name
 	}
-	return o.Name
+	m, _ := owners[0].(map[string]any)
+	name := evidence.String(m, "name")
+	if evidence.String(m, "kind") == "ReplicaSet" {
+		if i := strings.LastIndex(name, "-"); i > 0 {
+			name = name[:i]
+		}
+	}
+	return name
 }
 
 // stuck are the reasons for which a container waits that are failures

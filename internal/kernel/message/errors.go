@@ -77,10 +77,10 @@ func (x *Index) judge(b []byte, f *found) {
 		isKnown := len(known) > 0 && known[0] == number
 		switch {
 		case logline.Boot(line, l):
-			f.marks = append(f.marks, mark{line: number, host: string(l.Host), boot: true})
+			f.marks = append(f.marks, mark{line: number, host: originOf(l).host, boot: true})
 		case string(l.Program) == "systemd":
 			if u, ok := logline.Job(l.Message); ok {
-				f.marks = append(f.marks, mark{line: number, host: string(l.Host), unit: u})
+				f.marks = append(f.marks, mark{line: number, host: originOf(l).host, unit: u})
 			}
 			fallthrough
 		default:

@@ -43,9 +43,7 @@ func namesIn(l Line) map[string]string {
 			}
 		}
 	}
-	if l.host != "localhost" {
-		put(l.host, "host", "node")
-	}
+	put(l.host, "host", "node")
 	if first := logline.FirstAsked([]byte(l.Text)); len(first) != len(l.Text) {
 		registry, _, _ := strings.Cut(string(first), "/")
 		put(registry, "pull.registry")

@@ -94,7 +94,7 @@ func (p *past) unitDone(l Line) bool {
 	}
 	for key, line := range p.done {
 		host, unit, _ := strings.Cut(key, "\x00")
-		if line <= l.Number || host != l.host {
+		if line <= l.Number || !sameHost(host, l.host) {
 			continue
 		}
 		isAbout := unit != "" && (unit == about.Name || unit == about.Words) || about.Name != "" && p.names[about.Name] == unit

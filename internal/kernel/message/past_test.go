@@ -30,6 +30,7 @@ func TestPast(t *testing.T) {
 		"the unit of another host is started":     {crio + exited + failed + on("w2", started), Present},
 		"the node registers":                      {crio + exited + failed + reboot + joined, Absent},
 		"another node registers":                  {crio + on("w2", joined), Present},
+		"before the host has its name":            {on("localhost", crio+exited+failed) + started, Absent},
 		"an error that nobody knows":              {unknown, Unknown},
 		"before a boot that goes on":              {unknown + reboot + strings.Repeat(quiet, settledLines), Absent},
 		"before a boot of which little is known":  {unknown + reboot + quiet, Unknown},

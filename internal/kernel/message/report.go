@@ -94,7 +94,13 @@ type origin struct {
 	form         logline.Form
 }
 
-func originOf(l logline.Line) origin { return origin{string(l.Host), string(l.Program), l.Form} }
+func originOf(l logline.Line) origin {
+	host := string(l.Host)
+	if host == "localhost" || strings.HasPrefix(host, "localhost.") {
+		host = "" // a host that has no name yet, which gets one in the same boot
+	}
+	return origin{host, string(l.Program), l.Form}
+}
 
 // keptLines is how many lines of a match are kept, besides the last one.
 const keptLines = 2
