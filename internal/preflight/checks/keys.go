@@ -40,7 +40,8 @@ const textBlock = "{text}"
 // parseKeys reads lines "a.b: c d e+", which give the fields of a block. Behind a field, "+"
 // leaves it open, "?" is for true or false, "#" for a number, "[]" for a list of words and "{}"
 // for a block with any fields, "{text}" for one of words; "*" is each element of a list. Behind
-// a path, "+" says that the block has other fields, too.
+// a path, "+" says that the block has other fields, too. A block can have more than one line: a later
+// one adds fields, and replaces those that are there.
 func parseKeys(text string) *keys {
 	root := &keys{fields: map[string]*keys{}}
 	for line := range strings.Lines(text) {
@@ -62,7 +63,7 @@ func parseKeys(text string) *keys {
 			}
 			at = at.fields[part]
 		}
-		at.form, at.open = blockForm, open
+		at.form, at.open = blockForm, at.open || open
 		for name := range strings.FieldsSeq(names) {
 			at.field(name)
 		}
@@ -85,9 +86,7 @@ func (k *keys) field(name string) {
 			name, f.form, f.open = bare, of, true
 		}
 	}
-	if k.fields[name] == nil {
-		k.fields[name] = f
-	}
+	k.fields[name] = f
 }
 
 // wrong reports the values that the installer's decoder cannot take: a word where a list has
@@ -205,51 +204,3 @@ func (k *keys) unknown(n node, report func(n node, siblings []string)) {
 }
 
 func sorted(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
-
-// poolKeys are the fields of a pool of machines (openshift/installer: pkg/types/machinepools.go).
-func poolKeys(path string) string {
-	return strings.ReplaceAll(`
-PATH: name replicas# platform hyperthreading architecture diskSetup+ fencing management{}
-PATH.platform+: baremetal{}
-PATH.fencing+: credentials
-PATH.fencing.credentials.*+: hostName username password address certificateVerification
-`, "PATH", path)
-}
-
-// installKeys are the fields of install-config of all releases until 4.21, with the deprecated
-// ones (openshift/installer: pkg/types/installconfig.go, machinepools.go,
-// baremetal/platform.go, conversion/installconfig.go).
-var installKeys = objectKeys("metadata", `
-: apiVersion! kind! additionalTrustBundle additionalTrustBundlePolicy sshKey baseDomain networking controlPlane arbiter compute platform pullSecret proxy imageContentSources imageDigestSources publish operatorPublishingStrategy fips? cpuPartitioningMode credentialsMode bootstrapInPlace capabilities featureSet featureGates[] osImageStream
-networking: networkType machineNetwork clusterNetwork serviceNetwork[] clusterNetworkMTU# ovnKubernetesConfig machineCIDR type serviceCIDR clusterNetworks
-networking.machineNetwork.*: cidr
-networking.clusterNetwork.*: cidr hostPrefix# hostSubnetLength#
-networking.clusterNetworks.*: cidr hostPrefix# hostSubnetLength#
-networking.ovnKubernetesConfig+: ipv4
-networking.ovnKubernetesConfig.ipv4+: internalJoinSubnet
-`+poolKeys("controlPlane")+poolKeys("arbiter")+poolKeys("compute.*")+`
-proxy: httpProxy httpsProxy noProxy
-imageContentSources.*: source mirrors[]
-imageDigestSources.*: source mirrors[] sourcePolicy
-bootstrapInPlace: installationDisk
-capabilities: baselineCapabilitySet additionalEnabledCapabilities[]
-operatorPublishingStrategy: ingress apiserver
-platform: alibabacloud+ aws+ azure+ baremetal external+ gcp+ ibmcloud+ libvirt+ none{} nutanix+ openstack+ ovirt+ powervc+ powervs+ vsphere+ kubevirt+
-platform.baremetal: libvirtURI clusterProvisioningIP provisioningHostIP bootstrapProvisioningIP bootstrapHostIP externalBridge externalMACAddress provisioningNetwork provisioningBridge provisioningMACAddress provisioningNetworkInterface provisioningNetworkCIDR provisioningDHCPExternal? provisioningDHCPRange hosts defaultMachinePlatform{} apiVIP apiVIPs[] ingressVIP ingressVIPs[] dnsVIP bootstrapOSImage clusterOSImage bootstrapExternalStaticIP bootstrapExternalStaticGateway bootstrapExternalStaticDNS loadBalancer additionalNTPServers[] bmcVerifyCA dnsRecordsType
-platform.baremetal.loadBalancer: type
-platform.baremetal.hosts.*: name bmc role bootMACAddress hardwareProfile bootMode networkConfig{}
-platform.baremetal.hosts.*.bmc: username password address disableCertificateVerification?
-`+strings.ReplaceAll(hintKeys, "PATH", "platform.baremetal.hosts.*.rootDeviceHints"))
-
-// agentKeys are those of agent-config (pkg/types/agent/agent_config_type.go).
-var agentKeys = objectKeys("metadata", `
-: apiVersion! kind! additionalNTPSources[] rendezvousIP bootArtifactsBaseURL hosts minimalISO?
-hosts.*: hostname role interfaces networkConfig+ bmc
-hosts.*.interfaces.*: name macAddress
-hosts.*.bmc: username password address disableCertificateVerification?
-`+strings.ReplaceAll(hintKeys, "PATH", "hosts.*.rootDeviceHints"))
-
-// hintKeys are the fields of root device hints (pkg/types/baremetal/platform.go).
-const hintKeys = `
-PATH: deviceName hctl model vendor serialNumber minSizeGigabytes# wwn wwnWithExtension wwnVendorExtension rotational?
-`

@@ -100,6 +100,21 @@ func TestUnknownKeys(t *testing.T) {
 	}
 }
 
+// TestMoreLines: a later line of a block adds fields, and replaces those that are there.
+func TestMoreLines(t *testing.T) {
+	k := parseKeys(": a b\na+: c\nb: d\na: e#\n: b{}\nx.y: z\n")
+	a, b := k.fields["a"], k.fields["b"]
+	if !a.open || a.fields["c"] == nil || a.fields["e"].form != intForm {
+		t.Errorf("a: %+v", a)
+	}
+	if !b.open || b.form != blockForm || len(b.fields) != 0 {
+		t.Errorf("b: %+v", b)
+	}
+	if x := k.fields["x"]; x.form != blockForm || x.open || x.fields["y"].fields["z"] == nil {
+		t.Errorf("x: %+v", x)
+	}
+}
+
 // TestMoreForms: times, durations, blocks of texts, and blocks that have other fields, too.
 func TestMoreForms(t *testing.T) {
 	known := parseKeys(": t@ d~ m{text} n# o\no+: p?\n")

@@ -2,8 +2,10 @@
 // own code: pkg/types/validation, pkg/asset/installconfig and pkg/asset/agent of the module
 // github.com/openshift/installer at v1.4.19-ec5 (release 4.19).
 //
-// It is a module of its own: openshift-install brings the clients of every cloud along. It
-// has tests only.
+// Its package fields generates the fields that preflight knows from the installer's types.
+//
+// It is a module of its own: openshift-install brings the clients of every cloud along. Nothing
+// of Rollcall imports it.
 //
 // Invariants:
 //   - What openshift-install refuses is a mistake for preflight, too. Where it is not, the
