@@ -43,6 +43,11 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Bad, error)
 		return Bad{}, err
 	}
 	if !ok || h.Node == nil && h.Machine == nil {
+		for _, kind := range []evidence.Resource{evidence.Nodes, evidence.Machines} {
+			if unread := roll.Unread(kind); unread != nil {
+				return Bad{}, unread
+			}
+		}
 		return Bad{}, facts.NotApplicable("host %s has no Node and no Machine", s.Name)
 	}
 	var list []condition

@@ -20,14 +20,15 @@ import (
 func podsOf(operator, network string) []string {
 	switch operator {
 	case "network":
-		if network == "OpenShiftSDN" {
+		switch network {
+		case "OpenShiftSDN":
 			return []string{openshift.SDNNamespace, openshift.MultusNamespace}
+		case "":
+			return []string{openshift.SDNNamespace, openshift.OVNNamespace, openshift.MultusNamespace}
 		}
 		return []string{openshift.OVNNamespace, openshift.MultusNamespace}
 	case "machine-config":
 		return []string{openshift.MachineConfigNamespace}
-	case "machine-api":
-		return []string{openshift.MachineAPINamespace}
 	case "machine-approver":
 		return []string{openshift.MachineApproverNamespace}
 	}
@@ -38,7 +39,7 @@ var podsFact = facts.Define("operator-pods", fault.Operator, "pods of an operato
 	[]evidence.Need{
 		evidence.Objects(evidence.NetworkConfigs, ""), evidence.Objects(evidence.Pods, openshift.SDNNamespace),
 		evidence.Objects(evidence.Pods, openshift.OVNNamespace), evidence.Objects(evidence.Pods, openshift.MultusNamespace),
-		evidence.Objects(evidence.Pods, openshift.MachineConfigNamespace), evidence.Objects(evidence.Pods, openshift.MachineAPINamespace),
+		evidence.Objects(evidence.Pods, openshift.MachineConfigNamespace),
 		evidence.Objects(evidence.Pods, openshift.MachineApproverNamespace),
 	}, readPods)
 
@@ -48,11 +49,13 @@ const podNormal = 15 * time.Minute
 
 func readPods(ctx context.Context, w *facts.World, s fault.Subject) (Bad, error) {
 	network := ""
+	var unread error
 	if s.Name == "network" {
 		o, _, err := w.Get(ctx, evidence.NetworkConfigs, "", "cluster")
-		if _, unread := evidence.AsUnavailable(err); err != nil && !unread {
+		if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
 			return Bad{}, err
 		}
+		unread = err
 		network = evidence.String(o.Content, "status", "networkType")
 	}
 	namespaces := podsOf(s.Name, network)
@@ -61,7 +64,6 @@ func readPods(ctx context.Context, w *facts.World, s fault.Subject) (Bad, error)
 	}
 	var list []condition
 	var shown []evidence.Item
-	var unread error
 	for _, ns := range namespaces {
 		pods, err := w.Some(ctx, evidence.Pods, ns)
 		if _, ok := evidence.AsUnavailable(err); err != nil && !ok {

@@ -41,6 +41,7 @@ type Asked struct {
 	Logged facts.Field[string]   `cel:"logged"` // what the approver's own log says that stops it, in the same words as waits
 
 	Host     facts.Field[string] `cel:"host"`     // the host of the roll that it is for
+	Stranger facts.Field[bool]   `cel:"stranger"` // no Machine, BareMetalHost or other object expects that host, and all of them were read
 	Expected facts.Field[bool]   `cel:"expected"` // that host is expected; false: only requests claim the name
 	Role     facts.Field[string] `cel:"role"`
 
@@ -183,7 +184,10 @@ func siblingsOf(all []Request, r Request) siblings {
 func (a *Asked) setHost(ctx context.Context, w *facts.World, r Request) error {
 	h, ok, err := hostOf(ctx, w, r)
 	if err != nil {
-		return facts.Miss(err, &a.Host, &a.Expected, &a.Role)
+		return facts.Miss(err, &a.Host, &a.Expected, &a.Stranger, &a.Role)
+	}
+	if err := a.setStranger(ctx, w, ok && h.Expected, shownBy(h)); err != nil {
+		return err
 	}
 	if !ok {
 		a.Host.Set("")
@@ -198,6 +202,26 @@ func (a *Asked) setHost(ctx context.Context, w *facts.World, r Request) error {
 	if h.Role == "" {
 		a.Role = facts.Known("")
 	}
+	return nil
+}
+
+// setStranger notes whether nothing expects the host. Where Machines or BareMetalHosts were
+// not read, that is not known.
+func (a *Asked) setStranger(ctx context.Context, w *facts.World, expected bool, items []evidence.Item) error {
+	if expected {
+		a.Stranger.Set(false, items...)
+		return nil
+	}
+	roll, err := inventory.Read(ctx, w)
+	if err != nil {
+		return facts.Miss(err, &a.Stranger)
+	}
+	for _, kind := range []evidence.Resource{evidence.Machines, evidence.BareMetalHosts} {
+		if unread := roll.Unread(kind); unread != nil {
+			return facts.Miss(unread, &a.Stranger)
+		}
+	}
+	a.Stranger.Set(true)
 	return nil
 }
 

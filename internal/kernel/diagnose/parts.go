@@ -29,7 +29,7 @@ var runsIn = []struct {
 }{
 	{"machine-config", openshift.MachineConfigNamespace, true},
 	{"etcd", openshift.EtcdNamespace, true},
-	{"kube-apiserver", openshift.APIServerNamespace, true},
+	{openshift.APIServer, openshift.APIServerNamespace, true},
 	{"machine-api", openshift.MachineAPINamespace, false},
 	{"machine-approver", openshift.MachineApproverNamespace, false},
 }
@@ -46,7 +46,7 @@ var alwaysThere = []evidence.Resource{
 // worker.machineconfigpool.yaml; the ClusterOperators in the manifests of their operators).
 var (
 	alwaysPools     = []string{"master", "worker"}
-	alwaysOperators = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "machine-config", "network"}
+	alwaysOperators = []string{"etcd", openshift.APIServer, openshift.ControllerManager, openshift.Scheduler, "machine-config", "network"}
 )
 
 // csrLife is how long a request that was issued is kept at least
