@@ -45,12 +45,18 @@ status:
   phase: Failed
   providerStatus: {conditions: [{type: MachineCreation, status: "False", reason: MachineCreationFailed, message: "quota of vCPUs"}]}
 `, "Machine crane-worker-9 is Failed: MachineCreationFailed: quota of vCPUs", true, time.Time{}},
-		{"an instance that does not join has two hours", "-- " + machine + " --\n" + `apiVersion: machine.openshift.io/v1beta1
+		{"an instance that does not join", "-- " + machine + " --\n" + `apiVersion: machine.openshift.io/v1beta1
+kind: Machine
+metadata: {name: crane-worker-9, namespace: openshift-machine-api, creationTimestamp: "2026-03-01T09:00:00Z"}
+spec: {}
+status: {phase: Provisioned}
+`, "Machine crane-worker-9 is Provisioned: the instance exists and has not joined", false, time.Date(2026, 3, 1, 10, 45, 0, 0, time.UTC)},
+		{"an instance has two hours to join", "-- " + machine + " --\n" + `apiVersion: machine.openshift.io/v1beta1
 kind: Machine
 metadata: {name: crane-worker-9, namespace: openshift-machine-api, creationTimestamp: "2026-03-01T11:00:00Z"}
 spec: {}
 status: {phase: Provisioned}
-`, "Machine crane-worker-9 is Provisioned: the instance exists and has not joined", false, time.Date(2026, 3, 1, 12, 45, 0, 0, time.UTC)},
+`, "", false, time.Time{}},
 		{"one that is being deleted says nothing", "-- " + machine + " --\n" + `apiVersion: machine.openshift.io/v1beta1
 kind: Machine
 metadata: {name: crane-worker-9, namespace: openshift-machine-api, creationTimestamp: "2026-03-01T11:00:00Z", deletionTimestamp: "2026-03-01T11:50:00Z"}

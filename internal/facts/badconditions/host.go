@@ -155,6 +155,8 @@ func ofMachine(ctx context.Context, w *facts.World, h inventory.Host) ([]conditi
 		}
 		item.Excerpt = with(says, why)
 		return []condition{{item.Excerpt, created, 0, item}}, nil
+	case p == "Provisioned" && !joined && evidence.Plausible(created) && w.Now.Sub(created) < machineNormal:
+		return nil, nil // not yet one: that it waits would hide that nothing is known of the host
 	case p == "Provisioned" && !joined:
 		item.Excerpt = says + ": the instance exists and has not joined"
 		if evidence.Plausible(created) && w.Now.After(created) {

@@ -129,7 +129,11 @@ func (l *lostParts) namespaces(ctx context.Context) {
 		l.mark(evidence.Objects(evidence.Pods, namespace), "namespace "+namespace, "no pod of it is in the archive, and "+by)
 	}
 	for _, in := range runsIn {
-		switch o := l.operator(in.operator); {
+		o := l.operator(in.operator)
+		if l.d.Cluster.Installing && (!in.always || o == nil || !available(*o)) {
+			continue // its pods may not have been created yet: the bootstrap host does their work
+		}
+		switch {
 		case l.whole && in.always:
 			pods(in.namespace, "they run in every cluster")
 		case l.whole && o != nil, o != nil && available(*o):
