@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/watch/baseline"
+	"github.com/rollcall-project/rollcall/internal/baseline"
 )
 
 // BaselineSaved is what there is to say of a baseline that was saved.

@@ -10,17 +10,17 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/rollcall-project/rollcall/internal/after"
+	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/watch"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // followed is a follower that has seen runs of one diagnosis, the last one now.
-func followed(make func() *diagnosis.Diagnosis, change ...func(run int, d *diagnosis.Diagnosis)) (*watch.Follower, []watch.Event) {
-	f := watch.New(watch.Rules{Goal: after.Stable, StopOnRoot: true})
-	var events []watch.Event
+func followed(make func() *diagnosis.Diagnosis, change ...func(run int, d *diagnosis.Diagnosis)) (*follow.Follower, []follow.Event) {
+	f := follow.New(follow.Rules{Goal: after.Stable, StopOnRoot: true})
+	var events []follow.Event
 	for i := range 4 {
 		d := make()
 		d.Now = noon.Add(time.Duration(i-3) * 40 * time.Second)
@@ -33,7 +33,7 @@ func followed(make func() *diagnosis.Diagnosis, change ...func(run int, d *diagn
 			{ID: after.EtcdMembers, Title: "every etcd member is available", Outcome: fault.Unknown, Reason: "etcds.operator.openshift.io: forbidden"},
 			{ID: after.PoolsUpdated, Title: "every MachineConfigPool is updated", Outcome: fault.NotApplicable, Reason: "the cluster has no MachineConfigPool"},
 		}
-		events = append(events, f.Step(watch.Run{Diagnosis: d, Indicators: list})...)
+		events = append(events, f.Step(follow.Run{Diagnosis: d, Indicators: list})...)
 	}
 	return f, events
 }
@@ -60,14 +60,14 @@ func withoutAPI(run int, d *diagnosis.Diagnosis) {
 
 var watchSamples = []struct {
 	name string
-	make func() *watch.Follower
+	make func() *follow.Follower
 	next string
 }{
-	{"desync", func() *watch.Follower { f, _ := followed(desyncProven); return f }, "rollcall fix plan --expect control2=192.0.2.22"},
-	{"settling", func() *watch.Follower { f, _ := followed(settling, moving); return f }, ""},
-	{"two-roots", func() *watch.Follower { f, _ := followed(twoRoots); return f }, "rollcall diagnose --kubeconfig /home/anna/clusters/prod/auth/kubeconfig"},
-	{"away", func() *watch.Follower { f, _ := followed(settling, withoutAPI); return f }, "rollcall diagnose"},
-	{"first", func() *watch.Follower { return watch.New(watch.Rules{Goal: after.Stable}) }, ""},
+	{"desync", func() *follow.Follower { f, _ := followed(desyncProven); return f }, "rollcall fix plan --expect control2=192.0.2.22"},
+	{"settling", func() *follow.Follower { f, _ := followed(settling, moving); return f }, ""},
+	{"two-roots", func() *follow.Follower { f, _ := followed(twoRoots); return f }, "rollcall diagnose --kubeconfig /home/anna/clusters/prod/auth/kubeconfig"},
+	{"away", func() *follow.Follower { f, _ := followed(settling, withoutAPI); return f }, "rollcall diagnose"},
+	{"first", func() *follow.Follower { return follow.New(follow.Rules{Goal: after.Stable}) }, ""},
 }
 
 // TestWatchScreen holds the frames: golden at two sizes, and never wider than the room or
@@ -120,12 +120,12 @@ func TestWatchEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[watch.Type]bool{}
-	for _, s := range []func() (*watch.Follower, []watch.Event){
-		func() (*watch.Follower, []watch.Event) { return followed(desyncProven) },
-		func() (*watch.Follower, []watch.Event) { return followed(settling, moving) },
-		func() (*watch.Follower, []watch.Event) { return followed(settling, withoutAPI) },
-		func() (*watch.Follower, []watch.Event) { return followed(undecided) },
+	seen := map[follow.Type]bool{}
+	for _, s := range []func() (*follow.Follower, []follow.Event){
+		func() (*follow.Follower, []follow.Event) { return followed(desyncProven) },
+		func() (*follow.Follower, []follow.Event) { return followed(settling, moving) },
+		func() (*follow.Follower, []follow.Event) { return followed(settling, withoutAPI) },
+		func() (*follow.Follower, []follow.Event) { return followed(undecided) },
 	} {
 		f, events := s()
 		if end, over := f.End(); over {
@@ -150,7 +150,7 @@ func TestWatchEvents(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []watch.Type{watch.Started, watch.HostMoved, watch.CauseFound, watch.SymptomFound, watch.APIUnreachable, watch.Ended} {
+	for _, want := range []follow.Type{follow.Started, follow.HostMoved, follow.CauseFound, follow.SymptomFound, follow.APIUnreachable, follow.Ended} {
 		if !seen[want] {
 			t.Errorf("no event %s was made", want)
 		}

@@ -4,10 +4,10 @@ import (
 	"io"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/after"
+	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/watch"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // indicatorSigns mark what holds. A word follows where it is not all: color and sign are
@@ -31,7 +31,7 @@ func (s Style) indicatorSign(i after.Indicator) string {
 
 // WatchEnd writes how a watch ended: the indicators one by one, the causes, what to do now,
 // and what to do where that does not help. d is nil where the cluster was never read.
-func WatchEnd(w io.Writer, e watch.End, d *diagnosis.Diagnosis, o Options) error {
+func WatchEnd(w io.Writer, e follow.End, d *diagnosis.Diagnosis, o Options) error {
 	p := &page{Style: o.Style}
 	mark, style := signGood, green
 	switch e.ExitCode {

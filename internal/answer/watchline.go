@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/rollcall-project/rollcall/internal/watch"
+	"github.com/rollcall-project/rollcall/internal/follow"
 )
 
 // WatchLine writes an event as one line: its time and its sentence.
-func WatchLine(w io.Writer, e watch.Event, s Style) error {
+func WatchLine(w io.Writer, e follow.Event, s Style) error {
 	return write(w, clock(e.Time)+"  "+s.clean(e.Text)+"\n")
 }
 
 // WatchJSON writes an event as one line of JSON (docs/schema/watch.v1alpha1.json).
-func WatchJSON(w io.Writer, e watch.Event) error {
+func WatchJSON(w io.Writer, e follow.Event) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/after"
+	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/watch"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // WatchSize is the room that a frame has, and what is done meanwhile.
@@ -21,7 +21,7 @@ type WatchSize struct {
 
 // WatchScreen renders a view as the lines of one frame: never wider than the room, and one
 // line fewer than its height, so that a terminal does not scroll.
-func WatchScreen(v watch.View, now time.Time, size WatchSize, o Options) []string {
+func WatchScreen(v follow.View, now time.Time, size WatchSize, o Options) []string {
 	s := &watchScreen{Style: o.Style, v: v, now: now, size: size}
 	if v.Diagnosis == nil {
 		return s.fitAll([]watchLine{{{bold, "rollcall watch"}}, {{dim, size.Busy}}})
@@ -54,7 +54,7 @@ type watchSection struct {
 
 type watchScreen struct {
 	Style
-	v    watch.View
+	v    follow.View
 	t    *text
 	now  time.Time
 	size WatchSize
@@ -226,7 +226,7 @@ func (s *watchScreen) causes() []watchLine {
 	return out
 }
 
-func alsoAt(c watch.Cause) string {
+func alsoAt(c follow.Cause) string {
 	if n := len(c.Subjects) - 1; n > 0 {
 		return fmt.Sprintf(" (and at %d more)", n)
 	}
@@ -298,7 +298,7 @@ func (s *watchScreen) hosts() []watchLine {
 	return out
 }
 
-func (s *watchScreen) hostCells(h watch.HostLine, narrow bool) []string {
+func (s *watchScreen) hostCells(h follow.HostLine, narrow bool) []string {
 	lasts := "-"
 	if !h.Since.IsZero() {
 		lasts = s.ago(h.Since)
@@ -317,7 +317,7 @@ func (s *watchScreen) hostCells(h watch.HostLine, narrow bool) []string {
 }
 
 // usual says how long the stage took before, and where.
-func (s *watchScreen) usual(h watch.HostLine) string {
+func (s *watchScreen) usual(h follow.HostLine) string {
 	if h.Usual == nil {
 		return ""
 	}
@@ -335,7 +335,7 @@ func (s *watchScreen) usual(h watch.HostLine) string {
 func (s *watchScreen) changes() []watchLine {
 	var out []watchLine
 	for _, e := range slices.Backward(s.v.Changes) {
-		if e.Type == watch.Started {
+		if e.Type == follow.Started {
 			continue
 		}
 		out = append(out, watchLine{{dim, "  " + fmt.Sprintf("%-7s", s.ago(e.Time)+" ago")}, {plain, " " + s.t.brief(e.Text)}})

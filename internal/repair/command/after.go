@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // checksAfter reports whether a run of a plan has changed something that is to be looked

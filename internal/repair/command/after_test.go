@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 func sign(id after.ID, o fault.Outcome) after.Indicator { return after.Indicator{ID: id, Outcome: o} }

@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/statedir"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // settleTime is how long effects of what was repaired may still be reported: operators

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // fixEnd is how a run of apply, resume or undo ended, as -o json prints it.

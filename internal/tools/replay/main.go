@@ -25,8 +25,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/watch"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
+	"github.com/rollcall-project/rollcall/internal/after"
+	"github.com/rollcall-project/rollcall/internal/follow"
 )
 
 func main() {
@@ -49,7 +49,7 @@ type options struct {
 	from, until time.Time
 	all         bool
 	watch       bool
-	rules       watch.Rules
+	rules       follow.Rules
 	stable      time.Duration
 	without     []after.ID
 }
@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	started := time.Now()
 	if o.watch {
-		return errors.Join(follow(ctx, repo, blobs, chosen, o, out), blobs.Close())
+		return errors.Join(playWatch(ctx, repo, blobs, chosen, o, out), blobs.Close())
 	}
 	s, err := replay(ctx, repo, blobs, chosen, o.all, out)
 	if err = errors.Join(err, blobs.Close()); err != nil {

@@ -6,23 +6,23 @@ import (
 	"io"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/watch"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
-// follow hands the chosen snapshots to the follower of rollcall watch, and prints its lines
+// playWatch hands the chosen snapshots to the follower of rollcall watch, and prints its lines
 // as the command does without a terminal, until it ends or the history does.
-func follow(ctx context.Context, repo repository, b *blobs, chosen []commit, o options, out io.Writer) error {
+func playWatch(ctx context.Context, repo repository, b *blobs, chosen []commit, o options, out io.Writer) error {
 	m, err := newMachine()
 	if err != nil {
 		return err
 	}
 	kept := &contents{blobs: b, kept: map[string][]byte{}}
-	f := watch.New(o.rules)
+	f := follow.New(o.rules)
 	started, lines := time.Now(), 0
-	write := func(events []watch.Event) error {
+	write := func(events []follow.Event) error {
 		for _, e := range events {
 			lines++
 			if err := answer.WatchLine(out, e, answer.Style{}); err != nil {
@@ -44,7 +44,7 @@ func follow(ctx context.Context, repo repository, b *blobs, chosen []commit, o o
 		if err != nil {
 			return fmt.Errorf("check snapshot %s of %s: %w", c.id, c.at.Format(time.RFC3339), err)
 		}
-		if err := write(f.Step(watch.Run{Diagnosis: d, Indicators: list})); err != nil {
+		if err := write(f.Step(follow.Run{Diagnosis: d, Indicators: list})); err != nil {
 			return err
 		}
 		end, over := f.End()
@@ -59,7 +59,7 @@ func follow(ctx context.Context, repo repository, b *blobs, chosen []commit, o o
 			}
 			return err
 		}
-		if err := write([]watch.Event{f.Finish(end)}); err != nil {
+		if err := write([]follow.Event{f.Finish(end)}); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(out, "\n%d lines, %d of %d snapshots in %s\n", lines, n+1, len(chosen), time.Since(started).Round(100*time.Millisecond))

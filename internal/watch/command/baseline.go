@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/baseline"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -20,7 +21,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
-	"github.com/rollcall-project/rollcall/internal/watch/baseline"
 )
 
 func (a *app) baselineCommand() *cobra.Command {

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
-	"github.com/rollcall-project/rollcall/internal/watch"
+	"github.com/rollcall-project/rollcall/internal/follow"
 )
 
 // hook runs the command of --on-change, one change after the other. What the cluster names
@@ -17,7 +17,7 @@ import (
 type hook struct {
 	command string
 	err     io.Writer
-	queue   chan watch.Event
+	queue   chan follow.Event
 	done    chan struct{}
 	missed  int
 }
@@ -29,18 +29,18 @@ const (
 )
 
 func startHook(command string, err io.Writer) *hook {
-	h := &hook{command: command, err: err, queue: make(chan watch.Event, hookQueue), done: make(chan struct{})}
+	h := &hook{command: command, err: err, queue: make(chan follow.Event, hookQueue), done: make(chan struct{})}
 	go h.run()
 	return h
 }
 
 // send hands events to the command. It does not wait: what it cannot take is left out.
-func (h *hook) send(list []watch.Event) {
+func (h *hook) send(list []follow.Event) {
 	if h == nil {
 		return
 	}
 	for _, e := range list {
-		if e.Type == watch.StillWatching {
+		if e.Type == follow.StillWatching {
 			continue
 		}
 		select {

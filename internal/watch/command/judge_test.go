@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 	"github.com/rollcall-project/rollcall/internal/watch/smoke"
 )
 

@@ -8,19 +8,19 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/source/live"
-	"github.com/rollcall-project/rollcall/internal/watch"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // looked is one run of a watch.
 type looked struct {
-	run    watch.Run
+	run    follow.Run
 	chosen map[string]bool // hosts; nil: all expected ones
 	next   string          // the command that leads on
 	report answer.Options
@@ -35,7 +35,7 @@ type watching struct {
 	app      *app
 	flags    watchFlags
 	subjects []fault.Subject
-	follower *watch.Follower
+	follower *follow.Follower
 	show     shower
 	hook     *hook
 	pace     pace
@@ -49,10 +49,10 @@ type watching struct {
 // shower shows what is followed: on a screen, as lines or as JSON.
 type shower interface {
 	isScreen() bool
-	events(list []watch.Event) error
-	frame(v watch.View, size answer.WatchSize, o answer.Options)
+	events(list []follow.Event) error
+	frame(v follow.View, size answer.WatchSize, o answer.Options)
 	close()
-	end(e watch.Event, d *diagnosis.Diagnosis, o answer.Options) error
+	end(e follow.Event, d *diagnosis.Diagnosis, o answer.Options) error
 }
 
 // watch follows the cluster that the flags name.
@@ -61,7 +61,7 @@ func (a *app) watch(ctx context.Context, f watchFlags, format string, subjects [
 		return err
 	}
 	w := &watching{app: a, flags: f, subjects: subjects, pace: pace{interval: f.interval}}
-	w.follower = watch.New(watch.Rules{
+	w.follower = follow.New(follow.Rules{
 		Goal: after.Goal(f.until), StopOnRoot: f.stopOn == stopOnRoot, Narrowed: len(subjects) > 0,
 		Installing: a.source.InstallDir != "" || a.source.Rendezvous != "", Hosts: w.counts,
 	})
@@ -202,7 +202,7 @@ func (w *watching) took(ctx context.Context, l looked) (over bool, err error) {
 	}
 	events := w.follower.Step(l.run)
 	newest, now := l.run.Diagnosis, l.run.Diagnosis.Now
-	l.run = watch.Run{Diagnosis: w.follower.Last()} // the follower keeps what is shown
+	l.run = follow.Run{Diagnosis: w.follower.Last()} // the follower keeps what is shown
 	w.newest = l
 	w.pace.plan(w.follower.Recheck(), newest, len(events) > 0)
 	if err := w.show.events(events); err != nil {
@@ -247,11 +247,11 @@ func (w *watching) busy() string {
 }
 
 // finish shows the end. The exit code is in the error.
-func (w *watching) finish(e watch.End) error {
+func (w *watching) finish(e follow.End) error {
 	e.Next = w.newest.next
 	last := w.follower.Finish(e)
 	last.Time = w.app.IO.Clock().UTC().Truncate(time.Second)
-	w.hook.send([]watch.Event{last})
+	w.hook.send([]follow.Event{last})
 	w.show.close()
 	o := w.newest.report
 	if o.Command == "" {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/watch"
 )
 
 // shower chooses how a watch is shown: a screen on a terminal that has one.
@@ -29,7 +29,7 @@ type asJSON struct{ out io.Writer }
 
 func (s *asJSON) isScreen() bool { return false }
 
-func (s *asJSON) events(list []watch.Event) error {
+func (s *asJSON) events(list []follow.Event) error {
 	for _, e := range list {
 		if err := answer.WatchJSON(s.out, e); err != nil {
 			return err
@@ -38,11 +38,11 @@ func (s *asJSON) events(list []watch.Event) error {
 	return nil
 }
 
-func (s *asJSON) frame(watch.View, answer.WatchSize, answer.Options) {}
+func (s *asJSON) frame(follow.View, answer.WatchSize, answer.Options) {}
 
 func (s *asJSON) close() {}
 
-func (s *asJSON) end(e watch.Event, _ *diagnosis.Diagnosis, _ answer.Options) error {
+func (s *asJSON) end(e follow.Event, _ *diagnosis.Diagnosis, _ answer.Options) error {
 	return answer.WatchJSON(s.out, e)
 }
 
@@ -54,7 +54,7 @@ type asLines struct {
 
 func (s *asLines) isScreen() bool { return false }
 
-func (s *asLines) events(list []watch.Event) error {
+func (s *asLines) events(list []follow.Event) error {
 	for _, e := range list {
 		if err := answer.WatchLine(s.out, e, s.style); err != nil {
 			return err
@@ -63,11 +63,11 @@ func (s *asLines) events(list []watch.Event) error {
 	return nil
 }
 
-func (s *asLines) frame(watch.View, answer.WatchSize, answer.Options) {}
+func (s *asLines) frame(follow.View, answer.WatchSize, answer.Options) {}
 
 func (s *asLines) close() {}
 
-func (s *asLines) end(e watch.Event, d *diagnosis.Diagnosis, o answer.Options) error {
+func (s *asLines) end(e follow.Event, d *diagnosis.Diagnosis, o answer.Options) error {
 	if err := answer.WatchLine(s.out, e, s.style); err != nil {
 		return err
 	}
@@ -101,9 +101,9 @@ const (
 
 func (s *asScreen) isScreen() bool { return true }
 
-func (s *asScreen) events([]watch.Event) error { return nil }
+func (s *asScreen) events([]follow.Event) error { return nil }
 
-func (s *asScreen) frame(v watch.View, size answer.WatchSize, o answer.Options) {
+func (s *asScreen) frame(v follow.View, size answer.WatchSize, o answer.Options) {
 	if s.closed {
 		return
 	}
@@ -131,7 +131,7 @@ func (s *asScreen) close() {
 	s.closed = true
 }
 
-func (s *asScreen) end(e watch.Event, d *diagnosis.Diagnosis, o answer.Options) error {
+func (s *asScreen) end(e follow.Event, d *diagnosis.Diagnosis, o answer.Options) error {
 	o.Style = s.style
 	if e.End.ExitCode != int(cmdutil.ExitInterrupted) {
 		fmt.Fprint(s.err, "\a") // who looks elsewhere hears that it is over

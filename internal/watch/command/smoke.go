@@ -7,18 +7,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/session"
-	"github.com/rollcall-project/rollcall/internal/watch"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 	"github.com/rollcall-project/rollcall/internal/watch/smoke"
 )
 
 // smokeEnd tries a pod on the hosts that were asked for where everything else holds. The end
 // has one indicator more, and is only good where it holds.
-func (w *watching) smokeEnd(ctx context.Context, e watch.End) watch.End {
+func (w *watching) smokeEnd(ctx context.Context, e follow.End) follow.End {
 	if !w.flags.smokePod || e.ExitCode != int(cmdutil.ExitOK) {
 		return e
 	}

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/live"
-	"github.com/rollcall-project/rollcall/internal/watch"
 )
 
 // TestPace: a change is read at once, not more often than runs allow, and without a change
@@ -86,7 +86,7 @@ func TestScreen(t *testing.T) {
 	var out, errs bytes.Buffer
 	size := [2]int{40, 10}
 	s := &asScreen{out: &out, err: &errs, clock: time.Now, size: func() (int, int) { return size[0], size[1] }}
-	f := watch.New(watch.Rules{})
+	f := follow.New(follow.Rules{})
 	draw := func() string {
 		out.Reset()
 		s.frame(f.View(), answer.WatchSize{Busy: "reading"}, answer.Options{})
@@ -129,7 +129,7 @@ func TestScreen(t *testing.T) {
 func TestHook(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "changes")
 	h := startHook("cat >> "+file, io.Discard)
-	h.send([]watch.Event{{Type: watch.HostMoved, Text: "a; rm -rf /"}, {Type: watch.StillWatching}, {Type: watch.Ended, Text: "$(b)"}})
+	h.send([]follow.Event{{Type: follow.HostMoved, Text: "a; rm -rf /"}, {Type: follow.StillWatching}, {Type: follow.Ended, Text: "$(b)"}})
 	h.stop()
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -137,7 +137,7 @@ func TestHook(t *testing.T) {
 	}
 	var got []string
 	for line := range strings.Lines(string(raw)) {
-		var e watch.Event
+		var e follow.Event
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestHook(t *testing.T) {
 	}
 	var errs bytes.Buffer
 	h = startHook("exit 3", &errs)
-	h.send([]watch.Event{{Type: watch.Ended}})
+	h.send([]follow.Event{{Type: follow.Ended}})
 	if h.stop(); !strings.Contains(errs.String(), "failed for 1 change") {
 		t.Errorf("%q", errs.String())
 	}

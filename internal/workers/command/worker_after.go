@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/baseline"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kube"
@@ -18,7 +19,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
-	"github.com/rollcall-project/rollcall/internal/watch/baseline"
 	"github.com/rollcall-project/rollcall/internal/workers"
 )
 

@@ -11,15 +11,15 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/baseline"
+	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/console"
-	"github.com/rollcall-project/rollcall/internal/watch"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
-	"github.com/rollcall-project/rollcall/internal/watch/baseline"
 	"github.com/rollcall-project/rollcall/internal/workers"
 	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )
@@ -80,7 +80,7 @@ func (f *workerFollow) stop() {
 
 func (f *workerFollow) follow(ctx context.Context) {
 	mine := f.names("")
-	follower := watch.New(watch.Rules{
+	follower := follow.New(follow.Rules{
 		Goal: after.Joined, Narrowed: true, Hosts: func(h diagnosis.HostState) bool { return mine[h.Name] },
 	})
 	pause := followEvery
@@ -99,7 +99,7 @@ func (f *workerFollow) follow(ctx context.Context) {
 			f.run.runner.Report(workers.Event{Time: f.app.IO.Clock(), Worker: "hosts of this run", Text: "not looked at: " + err.Error()})
 			continue
 		}
-		for _, e := range follower.Step(watch.Run{Diagnosis: d}) {
+		for _, e := range follower.Step(follow.Run{Diagnosis: d}) {
 			f.report(e)
 		}
 		if f.allBlockedByProvenCause(d) {
@@ -111,9 +111,9 @@ func (f *workerFollow) follow(ctx context.Context) {
 }
 
 // report shows an event of the watch among those of the run.
-func (f *workerFollow) report(e watch.Event) {
+func (f *workerFollow) report(e follow.Event) {
 	switch e.Type {
-	case watch.HostMoved:
+	case follow.HostMoved:
 		text := fmt.Sprintf("%s -> %s", e.From, e.To)
 		if e.To.Why != "" && e.To.State == diagnosis.StageFailed {
 			text += ": " + e.To.Why
@@ -121,7 +121,7 @@ func (f *workerFollow) report(e watch.Event) {
 		for _, h := range e.Hosts {
 			f.run.runner.Report(workers.Event{Time: e.Time, Worker: h, Text: text})
 		}
-	case watch.CauseFound, watch.CauseCleared, watch.SymptomFound, watch.SymptomCleared:
+	case follow.CauseFound, follow.CauseCleared, follow.SymptomFound, follow.SymptomCleared:
 		f.run.runner.Report(workers.Event{Time: e.Time, Worker: strings.ReplaceAll(strings.Join(e.Cause.Subjects, ", "), "host/", ""), Text: e.Text})
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/after"
+	"github.com/rollcall-project/rollcall/internal/baseline"
 	"github.com/rollcall-project/rollcall/internal/cli/clitest"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
-	"github.com/rollcall-project/rollcall/internal/watch/baseline"
 	"github.com/rollcall-project/rollcall/internal/workers"
 	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )

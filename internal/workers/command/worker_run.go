@@ -14,6 +14,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -23,7 +24,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/statedir"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 	"github.com/rollcall-project/rollcall/internal/workers"
 	"github.com/rollcall-project/rollcall/internal/workers/approver"
 )

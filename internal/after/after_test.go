@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/catalog"
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/fixture"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
@@ -19,7 +20,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/session/engine"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 var known *fault.Catalog
@@ -81,7 +81,7 @@ func TestHealthy(t *testing.T) {
 
 // TestBroken: overlays of the catalog that break one thing.
 func TestBroken(t *testing.T) {
-	list, err := fixture.Overlays(os.DirFS("../../../catalog"))
+	list, err := fixture.Overlays(os.DirFS("../../catalog"))
 	if err != nil {
 		t.Fatal(err)
 	}

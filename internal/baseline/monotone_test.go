@@ -13,10 +13,10 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/rollcall-project/rollcall/internal/baseline"
 	"github.com/rollcall-project/rollcall/internal/fixture"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/tools/sample"
-	"github.com/rollcall-project/rollcall/internal/watch/baseline"
 )
 
 // areas are the directories from which a baseline reads.

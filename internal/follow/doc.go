@@ -1,5 +1,6 @@
-// Package watch follows a cluster from one diagnosis to the next: which host has moved, what
-// lasts, what is still normal, and whether the end is reached.
+// Package follow reports what changes from one diagnosis of a cluster to the next: which host has
+// moved, what lasts, what is still normal, and whether the end is reached. A watch and a run of
+// workers stand on it.
 //
 // A Follower is a fold: what it says depends on the runs that it was handed, in their order,
 // and on their times. It reads neither a clock nor a cluster, so that a recorded
@@ -7,19 +8,19 @@
 //
 // Invariants:
 //   - It judges nothing: hosts, causes and deadlines are those of the diagnosis, success is
-//     what internal/watch/after says.
+//     what internal/after says.
 //   - A step back, a failure or a cause is reported when it lasts, not when it is seen for
 //     the first time: the nodes of a cluster that rolls out its control plane are not ready
 //     for a second.
 //   - While the API is unreachable the last known state of the hosts stays, with its age. It
 //     is never reported as a change.
-package watch
+package follow
 
 import (
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // How long something lasts before it is reported.

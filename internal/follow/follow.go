@@ -1,14 +1,14 @@
-package watch
+package follow
 
 import (
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // Follower remembers what earlier runs showed.

@@ -1,13 +1,13 @@
-package watch
+package follow
 
 import (
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // Type says what an event is about.

@@ -1,13 +1,13 @@
-package watch
+package follow
 
 import (
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // The exit codes of a watch, as everywhere.

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/baseline"
 	"github.com/rollcall-project/rollcall/internal/fixture"
-	"github.com/rollcall-project/rollcall/internal/watch/baseline"
 )
 
 // planter makes up secrets and keeps those that it gave.

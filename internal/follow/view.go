@@ -1,10 +1,10 @@
-package watch
+package follow
 
 import (
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/watch/after"
 )
 
 // View is what there is to see after a run. Who shows it computes nothing.
