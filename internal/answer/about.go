@@ -6,6 +6,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // source shows what was read, so that nobody repairs the wrong cluster.
@@ -20,15 +21,15 @@ func (t *text) source() {
 		}
 		d.Source.Name = t.shortPath(d.Source.Name)
 	}
-	t.parts(0, dim, sourceParts(&d))
+	t.Parts(0, page.Dim, sourceParts(&d))
 }
 
 // shortPath is the end of a path that would fill a row.
 func (t *text) shortPath(name string) string {
-	if length(name) < t.width()/2 || strings.ContainsAny(name, " ,") || !strings.Contains(name, "/") {
+	if page.Length(name) < t.Room()/2 || strings.ContainsAny(name, " ,") || !strings.Contains(name, "/") {
 		return name
 	}
-	return t.sign(ellipsis) + "/" + path.Base(name)
+	return t.Sign(page.Ellipsis) + "/" + path.Base(name)
 }
 
 // usualTopology is the one that needs no word (openshift/api config/v1 TopologyMode).
@@ -71,9 +72,9 @@ func sourceParts(d *diagnosis.Diagnosis) []string {
 		parts = append(parts, d.Cluster.Installer.String())
 	}
 	if d.Source.AtLeast {
-		return append(parts, "as of "+clock(d.Now)+", the newest time in it (--now TIME: when it was read)")
+		return append(parts, "as of "+page.Clock(d.Now)+", the newest time in it (--now TIME: when it was read)")
 	}
-	return append(parts, "as of "+clock(d.Now))
+	return append(parts, "as of "+page.Clock(d.Now))
 }
 
 // subject says that the answer was narrowed, and what of it is left.
@@ -81,8 +82,8 @@ func (t *text) subject() {
 	if t.o.Subject == nil {
 		return
 	}
-	t.blank()
-	t.para(0, span{bold, t.o.Subject.String() + ": "}, plain, t.subjectVerdict()+"; the line above is about the whole cluster")
+	t.Blank()
+	t.Para(0, page.Bold.Span(t.o.Subject.String()+": "), page.Plain, t.subjectVerdict()+"; the line above is about the whole cluster")
 	for _, h := range t.d.Hosts {
 		if t.o.Subject.Kind == fault.Host && h.Name == t.o.Subject.Name {
 			t.stages(h)
@@ -94,11 +95,11 @@ func (t *text) subject() {
 func (t *text) subjectVerdict() string {
 	switch {
 	case len(t.d.Roots) > 0:
-		return count(len(t.d.Roots), "cause concerns it", "causes concern it")
+		return page.Count(len(t.d.Roots), "cause concerns it", "causes concern it")
 	case len(t.d.Unexplained) > 0:
 		return "something is wrong with it and the cause is not known"
 	case len(t.d.Accepted) > 0:
-		return count(len(t.d.Accepted), "accepted finding concerns it", "accepted findings concern it")
+		return page.Count(len(t.d.Accepted), "accepted finding concerns it", "accepted findings concern it")
 	}
 	for _, h := range t.d.Hosts {
 		switch {
@@ -125,15 +126,15 @@ func (t *text) otherCauses() {
 	if len(t.d.Roots) > 0 || t.o.Whole == nil || len(t.o.Whole.Roots) == 0 {
 		return
 	}
-	t.blank()
-	t.head(0, "Causes in the cluster that are not proven to concern it")
+	t.Blank()
+	t.Head(0, "Causes in the cluster that are not proven to concern it")
 	whole := newText(t.o.Whole, t.o)
 	for i, r := range t.o.Whole.Roots {
 		if i == fewSuspects {
-			t.line(2, span{dim, "and more"})
+			t.Line(2, page.Dim.Span("and more"))
 			break
 		}
-		t.para(0, span{red, t.sign(signBad) + " "}, plain, whole.linkTitle(&link{keys: r.Keys()}))
+		t.Para(0, page.Red.Span(t.Sign(page.Bad)+" "), page.Plain, whole.linkTitle(&link{keys: r.Keys()}))
 	}
-	t.line(2, span{cyan, t.o.again("diagnose")})
+	t.Line(2, page.Cyan.Span(t.o.again("diagnose")))
 }

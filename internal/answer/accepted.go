@@ -7,6 +7,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 const fewAccepted = 5
@@ -34,15 +35,15 @@ func (t *text) accepted(dataRisk bool) {
 	if len(list) == 0 {
 		return
 	}
-	t.blank()
+	t.Blank()
 	for i, a := range list {
 		if i == fewAccepted && !t.o.Wide && !dataRisk {
-			t.line(0, span{dim, moreHint(len(list) - i)})
+			t.Line(0, page.Dim.Span(moreHint(len(list)-i)))
 			return
 		}
 		t.acceptedLine(a)
 		if e := effectWords(a.Effects, t.names()); e != "" {
-			t.lead(2, span{dim, "through it: "}, "  ", dim, e, t.limit(2))
+			t.Lead(2, page.Dim.Span("through it: "), "  ", page.Dim, e, t.limit(2))
 		}
 	}
 }
@@ -52,7 +53,7 @@ func (t *text) acceptedBriefly() {
 	list := append(t.acceptedGroups(true), t.acceptedGroups(false)...)
 	for i, a := range list {
 		if i >= fewAccepted && !a.DataRisk {
-			t.line(0, span{dim, fmt.Sprintf("and %d more accepted", len(list)-i)})
+			t.Line(0, page.Dim.Span(fmt.Sprintf("and %d more accepted", len(list)-i)))
 			return
 		}
 		t.acceptedLine(a)
@@ -60,13 +61,13 @@ func (t *text) acceptedBriefly() {
 }
 
 func (t *text) acceptedLine(a acceptedGroup) {
-	mark, style := "", bold
+	mark, style := "", page.Bold
 	words := a.Fault + " " + some(subjects(a.keys), t.names())
 	if a.DataRisk {
-		mark, style = t.sign(signWarn)+" ", red
+		mark, style = t.Sign(page.Warn)+" ", page.Red
 		words = t.brief(a.Title) + " (" + words + ")"
 	}
-	t.lead(0, span{style, mark + "Accepted: "}, "  ", plain, words+", "+a.String(), 0)
+	t.Lead(0, style.Span(mark+"Accepted: "), "  ", page.Plain, words+", "+a.String(), 0)
 }
 
 // effectWords lists what is accepted through others by fault, at most limit subjects of each.

@@ -9,6 +9,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // acceptIn accepts a finding of a diagnosis with its effects, as the engine does.
@@ -83,8 +84,8 @@ func TestAcceptedOnTheFirstScreen(t *testing.T) {
 	acceptIn(d, diagnosis.AcceptedFinding{Key: alarm, Role: diagnosis.RoleRoot, DataRisk: true, Acceptance: diagnosis.Acceptance{Reason: "known", Owner: "storage", Until: "2026-05-03", Entry: "a:1"}})
 	diagnose.Group(d)
 	for name, write := range map[string]func(*bytes.Buffer) error{
-		"text": func(b *bytes.Buffer) error { return renderText(b, d, options(Style{Width: 80})) },
-		"roll": func(b *bytes.Buffer) error { return Roll(b, d, options(Style{Width: 80})) },
+		"text": func(b *bytes.Buffer) error { return renderText(b, d, options(page.Style{Width: 80})) },
+		"roll": func(b *bytes.Buffer) error { return Roll(b, d, options(page.Style{Width: 80})) },
 	} {
 		var out bytes.Buffer
 		if err := write(&out); err != nil {
@@ -103,10 +104,10 @@ func TestAcceptedEffect(t *testing.T) {
 	acceptIn(d, diagnosis.AcceptedFinding{Key: d.Findings[1].Key(), Role: diagnosis.RoleSymptom, Acceptance: diagnosis.Acceptance{Reason: "known", Owner: "sre", Until: "2026-05-03", Entry: "a:1"}})
 	diagnose.Group(d)
 	for name, write := range map[string]func(*bytes.Buffer) error{
-		"text":     func(b *bytes.Buffer) error { return renderText(b, d, options(Style{Width: 200})) },
-		"markdown": func(b *bytes.Buffer) error { return renderMarkdown(b, d, options(Style{})) },
-		"html":     func(b *bytes.Buffer) error { return HTML(b, d, options(Style{})) },
-		"sarif":    func(b *bytes.Buffer) error { return renderSARIF(b, d, options(Style{})) },
+		"text":     func(b *bytes.Buffer) error { return renderText(b, d, options(page.Style{Width: 200})) },
+		"markdown": func(b *bytes.Buffer) error { return renderMarkdown(b, d, options(page.Style{})) },
+		"html":     func(b *bytes.Buffer) error { return HTML(b, d, options(page.Style{})) },
+		"sarif":    func(b *bytes.Buffer) error { return renderSARIF(b, d, options(page.Style{})) },
 	} {
 		var out bytes.Buffer
 		if err := write(&out); err != nil {

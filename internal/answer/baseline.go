@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/baseline"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // BaselineSaved is what there is to say of a baseline that was saved.
@@ -20,31 +21,31 @@ type BaselineSaved struct {
 
 // Baseline writes what was saved, what was not, and what to do besides.
 func Baseline(w io.Writer, s BaselineSaved, o Options) error {
-	p := &page{Style: o.Style}
-	p.lead(0, span{green, p.sign(signGood) + " "}, "  ", plain, fmt.Sprintf("%s: %d values of %s as of %s", s.File, len(s.Saved.Entries), s.Saved.Source,
-		clock(s.Saved.Taken)), 0)
+	p := &page.Page{Style: o.Style}
+	p.Lead(0, page.Green.Span(p.Sign(page.Good)+" "), "  ", page.Plain, fmt.Sprintf("%s: %d values of %s as of %s", s.File, len(s.Saved.Entries), s.Saved.Source,
+		page.Clock(s.Saved.Taken)), 0)
 	switch {
 	case s.Healthy:
 	case s.Saved.Verdict == "undetermined":
-		p.lead(0, span{yellow, p.sign(signWarn) + " "}, "  ", plain, "Not known whether the cluster is healthy now ("+s.Reason+
+		p.Lead(0, page.Yellow.Span(p.Sign(page.Warn)+" "), "  ", page.Plain, "Not known whether the cluster is healthy now ("+s.Reason+
 			"). Save another baseline once that is known.", 0)
 	default:
-		p.lead(0, span{yellow, p.sign(signWarn) + " "}, "  ", plain,
+		p.Lead(0, page.Yellow.Span(p.Sign(page.Warn)+" "), "  ", page.Plain,
 			"The cluster is not healthy now ("+s.Reason+"). The baseline has this state: save another one once the cluster is healthy.", 0)
 	}
-	p.gaps("Not saved: ", s.Saved.Missing)
-	p.blank()
+	gaps(p, "Not saved: ", s.Saved.Missing)
+	p.Blank()
 	if s.Backup != "" {
-		p.para(0, span{}, plain, "A baseline cannot restore anything. Take a backup of etcd now, and keep it outside of the cluster:")
-		p.line(2, span{cyan, s.Backup}) // in one piece: half of it is another command
+		p.Para(0, page.Span{}, page.Plain, "A baseline cannot restore anything. Take a backup of etcd now, and keep it outside of the cluster:")
+		p.Line(2, page.Cyan.Span(s.Backup)) // in one piece: half of it is another command
 	}
-	p.lead(0, span{plain, "See later what has changed: "}, "  ", cyan, strings.Join(s.Compare, " "), 0)
-	return p.flush(w)
+	p.Lead(0, page.Plain.Span("See later what has changed: "), "  ", page.Cyan, strings.Join(s.Compare, " "), 0)
+	return p.Flush(w)
 }
 
-func (p *page) gaps(word string, gaps []baseline.Gap) {
+func gaps(p *page.Page, word string, gaps []baseline.Gap) {
 	for _, g := range gaps {
-		p.lead(0, span{yellow, p.sign(signOpen) + " " + word}, "  ", plain, p.clean(BaselineGap(g)), 0)
+		p.Lead(0, page.Yellow.Span(p.Sign(page.Open)+" "+word), "  ", page.Plain, p.Clean(BaselineGap(g)), 0)
 	}
 }
 
@@ -57,60 +58,60 @@ var areaWords = map[baseline.Area]string{
 // BaselineChanges writes what has changed, by areas. That it is not known whether both are of
 // one cluster comes first: the changes can be the differences of two.
 func BaselineChanges(w io.Writer, c baseline.Comparison, o Options) error {
-	p := &page{Style: o.Style}
-	p.changesHead(c)
+	p := &page.Page{Style: o.Style}
+	changesHead(p, c)
 	switch c.Verdict {
 	case "healthy":
 	case "undetermined":
-		p.para(0, span{}, dim, "The baseline was saved while it was not known whether the cluster was healthy.")
+		p.Para(0, page.Span{}, page.Dim, "The baseline was saved while it was not known whether the cluster was healthy.")
 	default:
-		p.para(0, span{}, dim, "The baseline was saved while the cluster was not healthy ("+p.clean(c.Verdict)+").")
+		p.Para(0, page.Span{}, page.Dim, "The baseline was saved while the cluster was not healthy ("+p.Clean(c.Verdict)+").")
 	}
 	if c.Now.Before(c.Since) {
-		p.para(0, span{}, dim, "What was read is older ("+clock(c.Now)+") than the baseline: what was new then is shown as gone.")
+		p.Para(0, page.Span{}, page.Dim, "What was read is older ("+page.Clock(c.Now)+") than the baseline: what was new then is shown as gone.")
 	}
 	area := baseline.Area("")
 	for _, change := range c.Changes {
 		if change.Area != area {
 			area = change.Area
-			p.blank()
-			p.head(0, areaWords[area])
+			p.Blank()
+			p.Head(0, areaWords[area])
 		}
-		p.lead(2, span{bold, p.clean(change.Subject) + " "}, "    ", plain, p.clean(BaselineChange(change)), 0)
+		p.Lead(2, page.Bold.Span(p.Clean(change.Subject)+" "), "    ", page.Plain, p.Clean(BaselineChange(change)), 0)
 	}
 	if len(c.NotCompared) > 0 {
-		p.blank()
+		p.Blank()
 	}
-	p.gaps("Not compared: ", c.NotCompared)
-	return p.flush(w)
+	gaps(p, "Not compared: ", c.NotCompared)
+	return p.Flush(w)
 }
 
-func (p *page) changesHead(c baseline.Comparison) {
+func changesHead(p *page.Page, c baseline.Comparison) {
 	compared := fmt.Sprintf("%d values compared", c.Compared)
 	if len(c.NotCompared) > 0 {
 		compared += ", not all of them"
 	}
-	since := "since " + clock(c.Since)
+	since := "since " + page.Clock(c.Since)
 	switch {
 	case !c.Certain():
 		found := "no difference from the baseline of "
 		if n := len(c.Changes); n > 0 {
-			found = count(n, "difference", "differences") + " from the baseline of "
+			found = page.Count(n, "difference", "differences") + " from the baseline of "
 		}
-		p.line(0, span{yellow, p.sign(signOpen) + " CLUSTER NOT KNOWN: "}, span{plain, found + clock(c.Since) + ", " + compared})
-		p.para(0, span{}, plain, "Not known whether this is the cluster of the baseline:")
+		p.Line(0, page.Yellow.Span(p.Sign(page.Open)+" CLUSTER NOT KNOWN: "), page.Plain.Span(found+page.Clock(c.Since)+", "+compared))
+		p.Para(0, page.Span{}, page.Plain, "Not known whether this is the cluster of the baseline:")
 		for _, r := range c.Identity.Reasons {
-			p.para(2, span{}, plain, p.clean(r))
+			p.Para(2, page.Span{}, page.Plain, p.Clean(r))
 		}
 	case len(c.Changes) > 0:
-		p.line(0, span{yellow, fmt.Sprintf("%s %s %s: ", p.sign(signWarn), count(len(c.Changes), "CHANGE", "CHANGES"), since)}, span{plain, compared})
+		p.Line(0, page.Yellow.Span(fmt.Sprintf("%s %s %s: ", p.Sign(page.Warn), page.Count(len(c.Changes), "CHANGE", "CHANGES"), since)), page.Plain.Span(compared))
 	case len(c.NotCompared) > 0:
-		p.line(0, span{yellow, p.sign(signOpen) + " NO CHANGE FOUND " + since + ": "}, span{plain, compared})
+		p.Line(0, page.Yellow.Span(p.Sign(page.Open)+" NO CHANGE FOUND "+since+": "), page.Plain.Span(compared))
 	default:
-		p.line(0, span{green, p.sign(signGood) + " NO CHANGE " + since + ": "}, span{plain, compared})
+		p.Line(0, page.Green.Span(p.Sign(page.Good)+" NO CHANGE "+since+": "), page.Plain.Span(compared))
 	}
 	if c.Certain() && !c.Identity.ByID {
-		p.para(0, span{}, dim, "The cluster ID is not known on both sides. It is the same cluster: "+p.clean(strings.Join(c.Identity.Reasons, "; "))+".")
+		p.Para(0, page.Span{}, page.Dim, "The cluster ID is not known on both sides. It is the same cluster: "+p.Clean(strings.Join(c.Identity.Reasons, "; "))+".")
 	}
 }
 
@@ -156,7 +157,7 @@ func someValues(values []baseline.Value) string {
 	}
 	text := strings.Join(words, ", ")
 	if n := len(values) - len(words); n > 0 {
-		text += " and " + count(n, "more value", "more values")
+		text += " and " + page.Count(n, "more value", "more values")
 	}
 	return text
 }

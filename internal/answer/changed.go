@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // Changed is what is not as in a baseline.
@@ -33,30 +34,30 @@ func (t *text) changed() {
 	if c == nil {
 		return
 	}
-	t.blank()
+	t.Blank()
 	n := len(c.Is)
-	since := "the baseline of " + clock(c.Since)
+	since := "the baseline of " + page.Clock(c.Since)
 	switch {
 	case c.Not != "":
-		t.para(0, span{bold, "Not known whether the baseline is of this cluster: "}, plain, count(n, "difference", "differences")+" from "+since)
+		t.Para(0, page.Bold.Span("Not known whether the baseline is of this cluster: "), page.Plain, page.Count(n, "difference", "differences")+" from "+since)
 	case n == 0 && c.All:
-		t.para(0, span{}, plain, "Nothing has changed since "+since)
+		t.Para(0, page.Span{}, page.Plain, "Nothing has changed since "+since)
 	case n == 0:
-		t.para(0, span{}, plain, "No change was found since "+since+", and not all of it was compared")
+		t.Para(0, page.Span{}, page.Plain, "No change was found since "+since+", and not all of it was compared")
 	case c.Older:
-		t.para(0, span{bold, "Not as in " + since + ": "}, plain, count(n, "difference", "differences")+"; what was read is older than it")
+		t.Para(0, page.Bold.Span("Not as in "+since+": "), page.Plain, page.Count(n, "difference", "differences")+"; what was read is older than it")
 	default:
-		t.para(0, span{bold, "Changed since " + since + ": "}, plain, count(n, "change", "changes"))
+		t.Para(0, page.Bold.Span("Changed since "+since+": "), page.Plain, page.Count(n, "change", "changes"))
 	}
 	if t.short > wholeAnswer {
 		return
 	}
 	shown := t.nearCauses(c.Is)
 	for _, x := range shown[:min(n, fewChanges)] {
-		t.lead(2, span{plain, "- "}, "  ", plain, t.brief(x.Says), t.limit(2))
+		t.Lead(2, page.Plain.Span("- "), "  ", page.Plain, t.brief(x.Says), t.limit(2))
 	}
 	if n > fewChanges || !c.All {
-		t.line(2, span{plain, "all of it: "}, span{cyan, t.o.again("baseline compare " + c.File)})
+		t.Line(2, page.Plain.Span("all of it: "), page.Cyan.Span(t.o.again("baseline compare "+c.File)))
 	}
 }
 

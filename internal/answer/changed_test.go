@@ -7,6 +7,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // What a cause is about comes first, the rest is counted, and a baseline of which it is not
@@ -29,7 +30,7 @@ func TestChanged(t *testing.T) {
 		{"an older archive", &Changed{Is: list, Older: true}, wholeAnswer, []string{"Not as in the baseline of 2026-03-01T12:00:00Z: 4 differences; what was read is older"}, []string{"Changed since"}},
 		{"perhaps another cluster", &Changed{Is: list, Not: "x"}, wholeAnswer, []string{"Not known whether the baseline is of this cluster: 4 differences"}, []string{"Changed since"}},
 	} {
-		o := Options{Style: Style{Width: 200}, Source: "--from x", Changed: c.changed}
+		o := Options{Style: page.Style{Width: 200}, Source: "--from x", Changed: c.changed}
 		if c.name == "one host" {
 			o.Subject = &m1
 		}
@@ -40,7 +41,7 @@ func TestChanged(t *testing.T) {
 		tx := newText(d, o)
 		tx.short = c.short
 		tx.changed()
-		out := tx.b.String()
+		out := tx.String()
 		for _, want := range c.has {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: no %q in\n%s", c.name, want, out)

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // Answer writes the whole answer in a format: name, json, yaml, sarif, junit, wide or
@@ -49,7 +50,7 @@ func YAML(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	if err != nil {
 		return fmt.Errorf("encode the answer as YAML: %w", err)
 	}
-	return write(w, string(raw))
+	return page.Write(w, string(raw))
 }
 
 // renderNames writes the ids of the root faults that are not accepted, one a line: words for
@@ -63,7 +64,7 @@ func renderNames(w io.Writer, d *diagnosis.Diagnosis) error {
 			b.WriteString(r.Fault + "\n")
 		}
 	}
-	return write(w, b.String())
+	return page.Write(w, b.String())
 }
 
 // HostNames writes the hosts of the roll that are not done, as "host/control2";
@@ -72,10 +73,10 @@ func HostNames(w io.Writer, d *diagnosis.Diagnosis, all bool) error {
 	var b strings.Builder
 	for _, h := range d.Hosts {
 		if all || h.Expected && !h.Done() {
-			b.WriteString("host/" + Style{}.clean(h.Name) + "\n")
+			b.WriteString("host/" + page.Style{}.Clean(h.Name) + "\n")
 		}
 	}
-	return write(w, b.String())
+	return page.Write(w, b.String())
 }
 
 // WideRoll writes every column of the roll, one host a line however long.
@@ -105,22 +106,15 @@ func WideRoll(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	width := make([]int, len(head))
 	for _, row := range rows {
 		for i := range row {
-			if row[i] = o.clean(row[i]); row[i] == "" {
+			if row[i] = o.Clean(row[i]); row[i] == "" {
 				row[i] = "-"
 			}
-			width[i] = max(width[i], length(row[i]))
+			width[i] = max(width[i], page.Length(row[i]))
 		}
 	}
 	var b strings.Builder
 	for _, row := range rows {
-		b.WriteString(strings.TrimRight(columns(row, width), " ") + "\n")
+		b.WriteString(strings.TrimRight(page.Columns(row, width), " ") + "\n")
 	}
-	return write(w, b.String())
-}
-
-func write(w io.Writer, s string) error {
-	if _, err := io.WriteString(w, s); err != nil {
-		return fmt.Errorf("write the answer: %w", err)
-	}
-	return nil
+	return page.Write(w, b.String())
 }

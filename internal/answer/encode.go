@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // encode writes the diagnosis as JSON whose strings hold nothing that a terminal
@@ -38,11 +39,11 @@ func encode(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 				return err
 			}
 		}
-		return write(w, string(frame)+"\n")
+		return page.Write(w, string(frame)+"\n")
 	}
 	out := bufio.NewWriterSize(w, 64<<10)
 	m := newMarshaler("    ")
-	if err := write(out, string(before)+strings.TrimSuffix(list, "]")); err != nil {
+	if err := page.Write(out, string(before)+strings.TrimSuffix(list, "]")); err != nil {
 		return err
 	}
 	for i := range findings {
@@ -54,14 +55,14 @@ func encode(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 		if i == 0 {
 			between = between[1:]
 		}
-		if err := write(out, between); err != nil {
+		if err := page.Write(out, between); err != nil {
 			return err
 		}
 		if _, err := out.Write(one); err != nil {
 			return fmt.Errorf("write the answer: %w", err)
 		}
 	}
-	if err := write(out, "\n  ]"+string(after)+"\n"); err != nil {
+	if err := page.Write(out, "\n  ]"+string(after)+"\n"); err != nil {
 		return err
 	}
 	if err := out.Flush(); err != nil {

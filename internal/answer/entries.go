@@ -3,6 +3,8 @@ package answer
 import (
 	"io"
 	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // Entry is one line of a described thing: its name, and a text or a command. Texts
@@ -19,27 +21,27 @@ type Section struct {
 }
 
 // Sections writes sections one below the other, with a blank line between them.
-func Sections(w io.Writer, s Style, list []Section) error {
-	p := &page{Style: s}
+func Sections(w io.Writer, s page.Style, list []Section) error {
+	p := &page.Page{Style: s}
 	for i, section := range list {
 		if i > 0 {
-			p.blank()
+			p.Blank()
 		}
-		p.lead(0, span{}, "  ", bold, section.Heading, 0)
+		p.Lead(0, page.Span{}, "  ", page.Bold, section.Heading, 0)
 		width := 0
 		for _, e := range section.Entries {
-			width = max(width, length(e.Name))
+			width = max(width, page.Length(e.Name))
 		}
 		for _, e := range section.Entries {
-			name := e.Name + strings.Repeat(" ", width-length(e.Name)+2)
+			name := e.Name + strings.Repeat(" ", width-page.Length(e.Name)+2)
 			switch {
 			case e.Text == "":
 			case e.Command:
-				p.line(2, span{dim, name}, span{cyan, e.Text})
+				p.Line(2, page.Dim.Span(name), page.Cyan.Span(e.Text))
 			default:
-				p.para(2, span{dim, name}, plain, e.Text)
+				p.Para(2, page.Dim.Span(name), page.Plain, e.Text)
 			}
 		}
 	}
-	return p.flush(w)
+	return p.Flush(w)
 }

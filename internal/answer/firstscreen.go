@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // shortness is how much of an answer is left out so that its verdict stays on the screen.
@@ -40,7 +41,7 @@ func fitted(d *diagnosis.Diagnosis, o Options) *text {
 		t := newText(d, o)
 		t.short = short
 		t.answer()
-		if short == firstAlone || o.Wide || o.Height <= 0 || t.rows <= o.Height-afterAnswer {
+		if short == firstAlone || o.Wide || o.Height <= 0 || t.Rows() <= o.Height-afterAnswer {
 			return t
 		}
 	}
@@ -63,13 +64,13 @@ func (t *text) namesAlone() {
 		}
 	}
 	if len(list) > 0 {
-		t.lead(0, span{bold, "Also: "}, "  ", plain, strings.Join(list, ", "), 2)
+		t.Lead(0, page.Bold.Span("Also: "), "  ", page.Plain, strings.Join(list, ", "), 2)
 	}
 }
 
 // leftOut says what a low terminal has no room for, and how to get it.
 func (t *text) leftOut() {
-	t.blank()
+	t.Blank()
 	about := "proof, effects, each host"
 	if t.short >= firstAlone {
 		about = "what would decide, " + about
@@ -77,7 +78,7 @@ func (t *text) leftOut() {
 	if n := t.notRun(); n > 0 {
 		about += ", why " + t.checksNotRun(n)
 	}
-	t.para(0, span{bold, "More: "}, plain, "add -o wide ("+about+"); about any id: "+t.o.know("explain ID"))
+	t.Para(0, page.Bold.Span("More: "), page.Plain, "add -o wide ("+about+"); about any id: "+t.o.know("explain ID"))
 }
 
 // hostsLine says on the first screen which hosts are not done: with their stages where that
@@ -91,19 +92,19 @@ func (t *text) hostsLine() {
 	if expected > 0 {
 		head += notDone(rows, fmt.Sprint(expected)) + ": "
 	}
-	room := min(hostsRoom, t.width()-2)
-	fits := func(text string) bool { return len(wrap(t.clean(head+text), room, room)) <= 2 }
+	room := min(hostsRoom, t.Room()-2)
+	fits := func(text string) bool { return len(page.Break(t.Clean(head+text), room, room)) <= 2 }
 	groups := t.d.Groups.Hosts
 	stages := t.hostStages(groups, "")
 	if fits(stages) {
-		t.lead(0, span{bold, head}, "  ", plain, stages, 0)
+		t.Lead(0, page.Bold.Span(head), "  ", page.Plain, stages, 0)
 		return
 	}
 	domain := commonDomain(groups)
 	if stages = t.hostStages(groups, domain); !fits(stages) {
 		stages = namesThatFit(groups, domain, fits)
 	}
-	t.lead(0, span{bold, head}, "  ", plain, stages, 0)
+	t.Lead(0, page.Bold.Span(head), "  ", page.Plain, stages, 0)
 }
 
 // hostsRoom are the columns of a row of hosts, also where a row has no end.

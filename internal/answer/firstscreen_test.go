@@ -7,13 +7,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // answerRows is an answer on a terminal of that size, and the rows that it takes there.
 func answerRows(t *testing.T, d *diagnosis.Diagnosis, width, height int, wide bool) (string, int) {
 	t.Helper()
 	var out bytes.Buffer
-	o := options(Style{Width: width})
+	o := options(page.Style{Width: width})
 	o.Height, o.Wide = height, wide
 	if err := renderText(&out, d, o); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // unchecked shows what was not checked and what would supply it: first what
@@ -18,13 +19,13 @@ func (t *text) unchecked() {
 	if len(groups) == 0 && notRun == 0 {
 		return
 	}
-	t.blank()
+	t.Blank()
 	if notRun == 0 && !t.o.Wide {
-		t.para(0, span{}, dim, count(len(groups), "thing", "things")+" could not be read, and no check needed more: -o wide lists them")
+		t.Para(0, page.Span{}, page.Dim, page.Count(len(groups), "thing", "things")+" could not be read, and no check needed more: -o wide lists them")
 		return
 	}
 	if !t.o.Wide && t.decided() {
-		t.para(0, span{}, dim, t.checksNotRun(notRun)+": -o wide lists why")
+		t.Para(0, page.Span{}, page.Dim, t.checksNotRun(notRun)+": -o wide lists why")
 		t.missingLogs()
 		return
 	}
@@ -32,17 +33,17 @@ func (t *text) unchecked() {
 	if notRun > 0 {
 		heading += " (" + t.checksNotRun(notRun) + ")"
 	}
-	t.head(0, heading)
+	t.Head(0, heading)
 	groups, flags := t.notAsked(groups)
 	for i, g := range groups {
 		if i == fewGaps && !t.o.Wide {
-			t.para(0, span{plain, "- "}, dim, moreHint(len(groups)-i))
+			t.Para(0, page.Plain.Span("- "), page.Dim, moreHint(len(groups)-i))
 			break
 		}
 		t.gap(g)
 	}
 	if len(flags) > 0 {
-		t.para(0, span{plain, "- "}, plain, "not asked for: "+strings.Join(flags, ", "))
+		t.Para(0, page.Plain.Span("- "), page.Plain, "not asked for: "+strings.Join(flags, ", "))
 	}
 }
 
@@ -53,7 +54,7 @@ func (t *text) missingLogs() {
 	}
 	for _, c := range t.d.Coverage {
 		if strings.HasPrefix(c.Need, string(evidence.ContainerLog)+" ") && c.State == evidence.Partial {
-			t.para(2, span{}, dim, squeeze(t.clean(needWords(c.Need)+", only in part: "+c.Reason), t.width()-2, fewExcerpt, t.sign(ellipsis)))
+			t.Para(2, page.Span{}, page.Dim, squeeze(t.Clean(needWords(c.Need)+", only in part: "+c.Reason), t.Room()-2, fewExcerpt, t.Sign(page.Ellipsis)))
 		}
 	}
 }
@@ -100,18 +101,18 @@ func (t *text) gap(g diagnosis.Gap) {
 		line += ": " + reason
 	}
 	if len(g.Supply) == 1 && !t.o.Wide {
-		if how := t.o.supply(g.Supply[0]); length(t.clean(line+"; get it: "+how))+2 <= t.width() {
-			t.line(0, span{plain, "- " + line + "; get it: "}, span{cyan, how})
+		if how := t.o.supply(g.Supply[0]); page.Length(t.Clean(line+"; get it: "+how))+2 <= t.Room() {
+			t.Line(0, page.Plain.Span("- "+line+"; get it: "), page.Cyan.Span(how))
 			return
 		}
 	}
-	t.para(0, span{plain, "- "}, plain, squeeze(t.clean(line), t.width()-2, t.limit(fewExcerpt+1), t.sign(ellipsis)))
+	t.Para(0, page.Plain.Span("- "), page.Plain, squeeze(t.Clean(line), t.Room()-2, t.limit(fewExcerpt+1), t.Sign(page.Ellipsis)))
 	for i, s := range g.Supply {
 		if i == fewGetting && !t.o.Wide {
-			t.para(2, span{}, dim, moreHint(len(g.Supply)-i))
+			t.Para(2, page.Span{}, page.Dim, moreHint(len(g.Supply)-i))
 			return
 		}
-		t.lead(2, span{plain, "get it: "}, "  ", cyan, t.o.supply(s), 0)
+		t.Lead(2, page.Plain.Span("get it: "), "  ", page.Cyan, t.o.supply(s), 0)
 	}
 }
 
@@ -170,5 +171,5 @@ func (t *text) notRun() int {
 }
 
 func (t *text) checksNotRun(n int) string {
-	return fmt.Sprintf("%d of %s not run", n, count(t.d.Stats.Faults, "check", "checks"))
+	return fmt.Sprintf("%d of %s not run", n, page.Count(t.d.Stats.Faults, "check", "checks"))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 //go:embed html.css
@@ -50,11 +51,11 @@ type pair struct{ Term, Text string }
 // HTML writes the answer as one page that needs no network: to be sent, printed and
 // kept. It leaves nothing out that -o wide has.
 func HTML(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
-	o.Style = Style{}
+	o.Style = page.Style{}
 	t := newText(d, o)
 	h := headlineOf(t.whole())
 	p := htmlPage{
-		Class: signClasses[h.sign], Sign: signs[h.sign][0], Headline: h.words,
+		Class: signClasses[h.sign], Sign: page.Style{}.Sign(h.sign), Headline: h.words,
 		Summary: t.htmlSummary(), Source: t.htmlSource(), Outcomes: t.htmlOutcomes(),
 		Hosts: t.htmlHosts(), Machines: t.machineTable(), Time: t.htmlTime(), Gaps: t.htmlGaps(), Checks: t.htmlChecks(), Open: t.htmlOpen(),
 		Plan: d.Source.Kind == planSource,
@@ -82,22 +83,22 @@ func HTML(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	if out.page(p); out.err != nil {
 		return out.err
 	}
-	return write(w, cleanLines(out.b.String()))
+	return page.Write(w, cleanLines(out.b.String()))
 }
 
 // cleanLines makes foreign text harmless as clean does and keeps the page's own lines.
-func cleanLines(page string) string {
-	lines := strings.Split(page, "\n")
+func cleanLines(text string) string {
+	lines := strings.Split(text, "\n")
 	kept := lines[:0]
 	for _, l := range lines {
-		if l = strings.TrimRight(Style{}.clean(l), " "); l != "" {
+		if l = strings.TrimRight(page.Style{}.Clean(l), " "); l != "" {
 			kept = append(kept, l)
 		}
 	}
 	return strings.Join(kept, "\n") + "\n"
 }
 
-var signClasses = map[sign]string{signBad: "bad", signWarn: "warn", signGood: "good", signOpen: "open", signWait: "wait"}
+var signClasses = map[page.Sign]string{page.Bad: "bad", page.Warn: "warn", page.Good: "good", page.Open: "open", page.Wait: "wait"}
 
 func (t *text) htmlSource() []pair {
 	d := t.d
@@ -121,7 +122,7 @@ func (t *text) htmlSource() []pair {
 	if d.Cluster.Installer != nil {
 		add("Installation", d.Cluster.Installer.String())
 	}
-	add("As of", clock(d.Now))
+	add("As of", page.Clock(d.Now))
 	return list
 }
 
@@ -259,5 +260,5 @@ func (t *text) htmlGapsSay() string {
 	if n == 0 {
 		return "No check needed more than was read."
 	}
-	return count(n, "check is", "checks are") + " unknown because of it. Unknown is never taken for fine, and never for broken."
+	return page.Count(n, "check is", "checks are") + " unknown because of it. Unknown is never taken for fine, and never for broken."
 }

@@ -13,17 +13,18 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 func TestHTMLGolden(t *testing.T) {
 	for _, s := range samples {
 		t.Run(s.name, func(t *testing.T) {
 			var out, again bytes.Buffer
-			if err := HTML(&out, s.make(), options(Style{})); err != nil {
+			if err := HTML(&out, s.make(), options(page.Style{})); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, "html-"+s.name+".html", out.Bytes())
-			if err := HTML(&again, s.make(), options(Style{Width: 40, ASCII: true, Color: true})); err != nil {
+			if err := HTML(&again, s.make(), options(page.Style{Width: 40, ASCII: true, Color: true})); err != nil {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(out.Bytes(), again.Bytes()) {
@@ -87,7 +88,7 @@ func poison(t *testing.T, d *diagnosis.Diagnosis, keep ...string) *diagnosis.Dia
 }
 
 func hostileOptions() Options {
-	o := options(Style{})
+	o := options(page.Style{})
 	o.Source, o.Command = hostile, hostile
 	o.Subject = &fault.Subject{Kind: fault.Host, Name: hostile}
 	o.Refused = map[string]Remedy{hostile + "patch-annotations-blindly": {Title: hostile, Happens: hostile, When: hostile, Instead: hostile}}
@@ -180,7 +181,7 @@ func checkPage(t *testing.T, page string) {
 // TestHTMLHasEverything looks for what the page promises.
 func TestHTMLHasEverything(t *testing.T) {
 	var out bytes.Buffer
-	o := options(Style{})
+	o := options(page.Style{})
 	o.Refused["patch-annotations-blindly"] = Remedy{Title: "patch by hand", Happens: "the daemon reboots", Instead: "render it again", When: "the configs are the same"}
 	if err := HTML(&out, desyncProven(), o); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // htmlHosts is the roll: hosts that are not done, then the others.
@@ -79,13 +80,13 @@ func (t *text) htmlHosts() htmlHosts {
 	case expected == 0:
 		h.Say = "No host could be looked at."
 	case open == 0:
-		h.Say = fmt.Sprintf("All %s answered at every step.", count(expected, "expected host", "expected hosts"))
+		h.Say = fmt.Sprintf("All %s answered at every step.", page.Count(expected, "expected host", "expected hosts"))
 	default:
-		h.Say = notDone(t.d.Hosts, count(expected, "expected host", "expected hosts")) + "."
+		h.Say = notDone(t.d.Hosts, page.Count(expected, "expected host", "expected hosts")) + "."
 	}
 	if n := len(h.Claimed); n > 0 {
 		h.Say += fmt.Sprintf(" %s only claimed by a certificate request and not expected: whoever asks for a certificate chooses its name.",
-			count(n, "name is", "names are"))
+			page.Count(n, "name is", "names are"))
 	}
 	return h
 }
@@ -99,7 +100,7 @@ const (
 func sayOnce(rows []htmlHost) {
 	first := map[string]string{}
 	for i, h := range rows {
-		if length(h.Why) <= shortWhy {
+		if page.Length(h.Why) <= shortWhy {
 			continue
 		}
 		without := strings.ReplaceAll(h.Why, h.Name, "")
@@ -170,7 +171,7 @@ func (t *text) htmlTime() *htmlTime {
 		if !m.Time.After(t.d.Now) {
 			ago += " ago"
 		}
-		h.Moments = append(h.Moments, htmlMoment{clock(m.Time), ago, m.Subject.String(), m.Text, m.Locator.String()})
+		h.Moments = append(h.Moments, htmlMoment{page.Clock(m.Time), ago, m.Subject.String(), m.Text, m.Locator.String()})
 	}
 	return h
 }

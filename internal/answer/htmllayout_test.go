@@ -13,13 +13,14 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // pageOf parses the page of a diagnosis.
 func pageOf(t *testing.T, d *diagnosis.Diagnosis) *html.Node {
 	t.Helper()
 	var out bytes.Buffer
-	if err := HTML(&out, d, options(Style{})); err != nil {
+	if err := HTML(&out, d, options(page.Style{})); err != nil {
 		t.Fatal(err)
 	}
 	root, err := html.Parse(&out)
@@ -327,7 +328,7 @@ func TestProofOnce(t *testing.T) {
 	other.Locator.Path = "nodes/control1"
 	first := &d.Roots[0].Cases[0]
 	first.Evidence = append(first.Evidence, reason, other)
-	p, more := newText(d, options(Style{})).htmlProof(first.Evidence)
+	p, more := newText(d, options(page.Style{})).htmlProof(first.Evidence)
 	all := slices.Concat(p, more)
 	places := 0
 	for _, p := range all {
@@ -342,10 +343,10 @@ func TestProofOnce(t *testing.T) {
 }
 
 func TestCleanEllipsis(t *testing.T) {
-	if got := (Style{ASCII: true}).clean("… of h\tfails"); got != "... of h fails" {
+	if got := (page.Style{ASCII: true}).Clean("… of h\tfails"); got != "... of h fails" {
 		t.Errorf("%q", got)
 	}
-	if got := (Style{}).clean("… of h\tfails"); got != "… of h fails" {
+	if got := (page.Style{}).Clean("… of h\tfails"); got != "… of h fails" {
 		t.Errorf("%q", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // htmlRoot is one cause.
@@ -78,7 +79,7 @@ const (
 func (t *text) htmlRoot(i, of int, r diagnosis.Root) htmlRoot {
 	first := r.Cases[0]
 	h := htmlRoot{
-		ID: fmt.Sprintf("cause-%d", i+1), Class: "bad", Sign: signs[signBad][0], Number: "Cause",
+		ID: fmt.Sprintf("cause-%d", i+1), Class: "bad", Sign: page.Style{}.Sign(page.Bad), Number: "Cause",
 		Title: t.linkTitle(&link{keys: r.Keys()}), Lowered: r.LeastSure().Lowered, Means: r.Means,
 		Do: t.htmlDo(r), Refused: t.htmlRefused(r.Refused),
 	}
@@ -91,7 +92,7 @@ func (t *text) htmlRoot(i, of int, r diagnosis.Root) htmlRoot {
 		h.Number = fmt.Sprintf("Cause %d of %d", i+1, of)
 	}
 	if r.Severity != fault.Error {
-		h.Class, h.Sign = "warn", signs[signWarn][0]
+		h.Class, h.Sign = "warn", page.Style{}.Sign(page.Warn)
 	}
 	h.Tags = []string{confidences[r.LeastSure().Confidence], string(r.Severity)}
 	if t.d.Source.Kind != planSource { // a plan has no other subject

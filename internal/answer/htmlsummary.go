@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 const (
@@ -28,7 +29,7 @@ func (t *text) summaryWhat() pair {
 	case len(roots) > 0:
 		parts = append(parts, t.linkTitle(&link{keys: roots[0].Keys()}))
 		if n := len(roots) - 1; n > 0 {
-			parts = append(parts, "and "+count(n, "other cause", "other causes"))
+			parts = append(parts, "and "+page.Count(n, "other cause", "other causes"))
 		}
 		if n := len(open); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d more without a known cause", n))
@@ -42,7 +43,7 @@ func (t *text) summaryWhat() pair {
 	case t.o.Subject != nil:
 		return pair{summaryState, t.o.Subject.String() + ": " + t.subjectVerdict()}
 	case t.d.Verdict.Class == diagnosis.Settling:
-		parts = append(parts, "in progress, expected until "+clock(t.d.Verdict.Until))
+		parts = append(parts, "in progress, expected until "+page.Clock(t.d.Verdict.Until))
 		return pair{summaryState, strings.Join(t.withHosts(parts), "; ")}
 	default:
 		return pair{summaryState, strings.Join(t.withHosts([]string{reason}), "; ")}
@@ -68,7 +69,7 @@ func (t *text) withHosts(parts []string) []string {
 	if open == 0 {
 		return parts
 	}
-	return append(parts, notDone(t.d.Hosts, count(expected, "host", "hosts")))
+	return append(parts, notDone(t.d.Hosts, page.Count(expected, "host", "hosts")))
 }
 
 // firstSince says since when the oldest of the causes holds, or of what has none.
@@ -119,7 +120,7 @@ func (t *text) summaryWho() pair {
 	case t.d.Verdict.Class == diagnosis.Healthy:
 		who.Text = "no one has to act"
 	case t.d.Verdict.Class == diagnosis.Settling:
-		who.Text = "no one has to act before " + clock(t.d.Verdict.Until) + "; ask again then"
+		who.Text = "no one has to act before " + page.Clock(t.d.Verdict.Until) + "; ask again then"
 	default:
 		who.Text = "not known before more is read"
 		for _, u := range t.d.Unexplained {
@@ -136,8 +137,8 @@ func (t *text) summaryWho() pair {
 func (t *text) htmlReason() (first string, rest []string) {
 	clauses := t.clauses()
 	n, size := 0, 0
-	for n < len(clauses) && (n == 0 || size+length(clauses[n]) <= longReason) {
-		size += length(clauses[n])
+	for n < len(clauses) && (n == 0 || size+page.Length(clauses[n]) <= longReason) {
+		size += page.Length(clauses[n])
 		n++
 	}
 	return strings.Join(clauses[:n], "; "), clauses[n:]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/answer/htmlgraph"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // Sizes in a picture, in pixels. A character is taken for wide, so that text of any
@@ -103,10 +104,10 @@ func (t *text) shape(b box, root bool) shape {
 	switch {
 	case b.more > 0:
 		s.Class = "rest"
-		s.add("text", "and "+count(b.more, "more fault", "more faults")+": in words below")
+		s.add("text", "and "+page.Count(b.more, "more fault", "more faults")+": in words below")
 	case len(b.links) > 1:
 		s.Class = "symptom many"
-		s.add("tag", count(len(b.links), "symptom", "symptoms"))
+		s.add("tag", page.Count(len(b.links), "symptom", "symptoms"))
 		var titles []string
 		for i, l := range b.links {
 			title := t.linkTitle(l)
@@ -146,7 +147,7 @@ func (s *shape) add(class, text string) {
 }
 
 func (s *shape) wrap(class, text string, limit int) {
-	for _, l := range breakText(Style{}.clean(text), boxColumns, limit) {
+	for _, l := range breakText(page.Style{}.Clean(text), boxColumns, limit) {
 		s.add(class, l)
 	}
 }
@@ -225,7 +226,7 @@ func head(p htmlgraph.Point, dx, dy float64) stroke {
 
 // clip cuts a line that does not fit; its title has it whole.
 func clip(text string, columns int) string {
-	r := []rune(Style{}.clean(text))
+	r := []rune(page.Style{}.Clean(text))
 	if len(r) <= columns {
 		return string(r)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 const (
@@ -121,7 +122,7 @@ func (t *text) drawTimeline(list []diagnosis.Moment, width float64) drawing {
 	for i, m := range list {
 		x, y := a.at(m.Time), timeHead+float64(rows[i])*timeRow+24
 		d.Boxes = append(d.Boxes, shape{X: x - 4.5, Y: y - 4.5, W: 9, H: 9, Class: "dot",
-			Title: clock(m.Time) + " " + m.Subject.String() + ": " + m.Text})
+			Title: page.Clock(m.Time) + " " + m.Subject.String() + ": " + m.Text})
 	}
 	if a.factors {
 		d.Class = "factors"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // The JUnit elements that CI systems agree on: testsuites, testsuite, testcase with
@@ -70,7 +71,7 @@ type junitSkipped struct {
 // unknown is not taken for fine is the work of the first suite: it holds one case,
 // which is an error when no answer could be given.
 func renderJUnit(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
-	o.Style = Style{}
+	o.Style = page.Style{}
 	t := newText(d, o)
 	all := junitAll{Name: "rollcall", Suites: []junitSuite{t.junitSuite("verdict", t.junitVerdict())}}
 	for _, layer := range t.junitLayers() {
@@ -94,7 +95,7 @@ func renderJUnit(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 		return fmt.Errorf("encode the answer as JUnit: %w", err)
 	}
 	// line breaks are our own, and only between lines of proof: write them as such
-	return write(w, xml.Header+strings.ReplaceAll(string(raw), "&#xA;", "\n")+"\n")
+	return page.Write(w, xml.Header+strings.ReplaceAll(string(raw), "&#xA;", "\n")+"\n")
 }
 
 // junitLayers lists the layers of what was checked.
@@ -117,11 +118,11 @@ func (t *text) junitLayer(id string) string {
 }
 
 func (t *text) junitSuite(name string, cases ...junitCase) junitSuite {
-	s := junitSuite{Name: t.clean(name), Timestamp: t.d.Now.UTC().Format("2006-01-02T15:04:05"), Cases: cases}
+	s := junitSuite{Name: t.Clean(name), Timestamp: t.d.Now.UTC().Format("2006-01-02T15:04:05"), Cases: cases}
 	s.Time = "0"
 	for _, p := range [][2]string{{"source", t.d.Source.Kind + " " + t.d.Source.Name}, {"cluster", t.d.Cluster.ID}, {"version", t.d.Cluster.Version}} {
 		if p[1] != "" {
-			s.Properties = append(s.Properties, junitProperty{p[0], t.clean(p[1])})
+			s.Properties = append(s.Properties, junitProperty{p[0], t.Clean(p[1])})
 		}
 	}
 	s.Tests = len(cases)
@@ -142,9 +143,9 @@ func (t *text) junitSuite(name string, cases ...junitCase) junitSuite {
 func (t *text) junitVerdict() junitCase {
 	h := headlineOf(t.whole())
 	c := junitCase{Class: "rollcall.verdict", Name: "an answer could be given", Time: "0"}
-	said := t.clean(h.words)
+	said := t.Clean(h.words)
 	if reason := t.verdictReason(); reason != "" {
-		said += ": " + t.clean(reason)
+		said += ": " + t.Clean(reason)
 	}
 	if t.d.Verdict.Class != diagnosis.Undetermined || len(t.d.Roots) > 0 {
 		c.Out = said
@@ -152,9 +153,9 @@ func (t *text) junitVerdict() junitCase {
 	}
 	var lines []string
 	for _, g := range t.d.Groups.Gaps {
-		lines = append(lines, "could not be read: "+t.clean(strings.Join(needsOf(g), ", ")+": "+reasonOf(g)))
+		lines = append(lines, "could not be read: "+t.Clean(strings.Join(needsOf(g), ", ")+": "+reasonOf(g)))
 		for _, s := range g.Supply {
-			lines = append(lines, "  get it: "+t.clean(t.o.supply(s)))
+			lines = append(lines, "  get it: "+t.Clean(t.o.supply(s)))
 		}
 	}
 	c.Error = &junitVerdict{Message: said, Type: string(diagnosis.Undetermined), Text: strings.Join(lines, "\n")}
@@ -162,23 +163,23 @@ func (t *text) junitVerdict() junitCase {
 }
 
 func (t *text) junitCase(f diagnosis.Finding, layer string) junitCase {
-	c := junitCase{Class: "rollcall." + t.clean(layer), Name: t.clean(f.Fault + " " + f.Subject.String()), Time: "0"}
+	c := junitCase{Class: "rollcall." + t.Clean(layer), Name: t.Clean(f.Fault + " " + f.Subject.String()), Time: "0"}
 	switch f.Outcome {
 	case fault.Present:
 		if f.Accepted != nil {
-			c.Skipped = &junitSkipped{t.clean(acceptedWords(f))}
-			c.Out = t.clean(t.title(f.Key())) + "\n" + t.junitProof(f)
+			c.Skipped = &junitSkipped{t.Clean(acceptedWords(f))}
+			c.Out = t.Clean(t.title(f.Key())) + "\n" + t.junitProof(f)
 			break
 		}
-		c.Failure = &junitVerdict{Message: t.clean(t.title(f.Key())), Type: t.clean(string(f.Severity)), Text: t.junitProof(f)}
+		c.Failure = &junitVerdict{Message: t.Clean(t.title(f.Key())), Type: t.Clean(string(f.Severity)), Text: t.junitProof(f)}
 	case fault.Absent:
 		if f.Waiting() {
-			c.Out = "in progress: " + t.clean(t.title(f.Key())) + "; " + t.deadline(f.Until)
+			c.Out = "in progress: " + t.Clean(t.title(f.Key())) + "; " + t.deadline(f.Until)
 		}
 	case fault.NotApplicable:
-		c.Skipped = &junitSkipped{t.clean(strings.TrimSuffix("not applicable: "+f.Reason, ": "))}
+		c.Skipped = &junitSkipped{t.Clean(strings.TrimSuffix("not applicable: "+f.Reason, ": "))}
 	default:
-		c.Skipped = &junitSkipped{t.clean(strings.TrimSuffix("unknown: "+f.Reason, ": "))}
+		c.Skipped = &junitSkipped{t.Clean(strings.TrimSuffix("unknown: "+f.Reason, ": "))}
 	}
 	return c
 }
@@ -193,7 +194,7 @@ func (t *text) junitProof(f diagnosis.Finding) string {
 			case c.Key == f.Key():
 				lines = append(lines, "a cause, "+confidences[c.Confidence])
 			case slices.Contains(c.Explains, f.Key()):
-				lines = append(lines, "explained by "+t.clean(t.title(c.Key)))
+				lines = append(lines, "explained by "+t.Clean(t.title(c.Key)))
 			}
 		}
 	}
@@ -206,7 +207,7 @@ func (t *text) junitProof(f diagnosis.Finding) string {
 		lines = append(lines, s)
 	}
 	for _, item := range f.Evidence {
-		lines = append(lines, "- "+t.clean(item.Excerpt), "  "+t.clean(item.Locator.String()))
+		lines = append(lines, "- "+t.Clean(item.Excerpt), "  "+t.Clean(item.Locator.String()))
 	}
 	return strings.Join(lines, "\n")
 }

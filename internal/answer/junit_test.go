@@ -9,6 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 func junitOf(t *testing.T, d *diagnosis.Diagnosis, o Options) (junitAll, []byte) {
@@ -28,7 +29,7 @@ func junitOf(t *testing.T, d *diagnosis.Diagnosis, o Options) (junitAll, []byte)
 func TestJUnitGolden(t *testing.T) {
 	for _, s := range samples {
 		t.Run(s.name, func(t *testing.T) {
-			all, raw := junitOf(t, s.make(), options(Style{}))
+			all, raw := junitOf(t, s.make(), options(page.Style{}))
 			golden(t, "junit-"+s.name+".xml", raw)
 			checkJUnit(t, all, s.make())
 		})
@@ -106,10 +107,10 @@ func checkJUnit(t *testing.T, all junitAll, d *diagnosis.Diagnosis) {
 // TestJUnitIsNotGreenWithoutAnAnswer holds that a cluster that could not be read does
 // not pass, and that one which is normal so far does.
 func TestJUnitIsNotGreenWithoutAnAnswer(t *testing.T) {
-	if all, _ := junitOf(t, unreadable(), options(Style{})); all.Errors != 1 || !strings.Contains(all.Suites[0].Cases[0].Error.Text, "connection refused") {
+	if all, _ := junitOf(t, unreadable(), options(page.Style{})); all.Errors != 1 || !strings.Contains(all.Suites[0].Cases[0].Error.Text, "connection refused") {
 		t.Errorf("unreadable: %+v", all.junitTotals)
 	}
-	all, raw := junitOf(t, settling(), options(Style{}))
+	all, raw := junitOf(t, settling(), options(page.Style{}))
 	if all.Errors+all.Failures+all.Skipped != 0 || !strings.Contains(string(raw), "in progress: pool master has not converged once") {
 		t.Errorf("settling: %+v", all.junitTotals)
 	}
@@ -120,7 +121,7 @@ func TestJUnitLayers(t *testing.T) {
 	d.Findings = []diagnosis.Finding{
 		present("b", pool("master"), "b", fault.Error), present("a", pool("master"), "a", fault.Error), present("c", pool("worker"), "c", fault.Error),
 	}
-	all, _ := junitOf(t, d, options(Style{}))
+	all, _ := junitOf(t, d, options(page.Style{}))
 	if len(all.Suites) != 2 || all.Suites[1].Name != "other" || len(all.Suites[1].Cases) != 3 {
 		t.Errorf("suites without a catalogue: %+v", all.Suites)
 	}

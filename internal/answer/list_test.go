@@ -3,6 +3,8 @@ package answer
 import (
 	"strings"
 	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // TestList: a group has a heading and a line for each entry; a terminal cuts long titles, a
@@ -18,9 +20,9 @@ func TestList(t *testing.T) {
 		o     Options
 		want  string
 	}{
-		{"a terminal", Options{Style: Style{Width: 60}}, "api (2)\n" +
+		{"a terminal", Options{Style: page.Style{Width: 60}}, "api (2)\n" +
 			"lb-dead  the load balancer accepts connections and forwards…\nname     no address\n\netcd (1)\nno-quorum-of-members  no quorum\n"},
-		{"a pipe, no headings", Options{Style: Style{Width: NoWrap}, NoHeaders: true}, "lb-dead  " + rows[0].Title + "\nname     no address\nno-quorum-of-members  no quorum\n"},
+		{"a pipe, no headings", Options{Style: page.Style{Width: page.NoWrap}, NoHeaders: true}, "lb-dead  " + rows[0].Title + "\nname     no address\nno-quorum-of-members  no quorum\n"},
 	} {
 		var b strings.Builder
 		if err := List(&b, rows, c.o); err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // mostColumns is how many machines stand side by side; more are listed by what they have.
@@ -26,20 +27,20 @@ func (t *text) machines() {
 			rows = append(rows, r)
 		}
 	}
-	t.blank()
+	t.Blank()
 	head := machinesHead(differ, compared)
 	if len(m.Hosts) == 1 {
 		head = "As its BMC shows " + m.Hosts[0]
 	}
-	t.lead(0, span{bold, head}, "", plain, "", 0)
+	t.Lead(0, page.Bold.Span(head), "", page.Plain, "", 0)
 	if len(rows) > 0 {
 		t.machineRows(m, rows)
 	}
 	if differ < len(m.Rows) && !t.o.Wide {
-		t.line(2, span{dim, "all properties: -o wide"})
+		t.Line(2, page.Dim.Span("all properties: -o wide"))
 	}
 	for _, u := range m.Unread {
-		t.lead(2, span{yellow, u.Host + ": "}, "  ", plain, u.Reason, 0)
+		t.Lead(2, page.Yellow.Span(u.Host+": "), "  ", page.Plain, u.Reason, 0)
 	}
 }
 
@@ -63,18 +64,18 @@ func machinesHead(differ, compared int) string {
 func (t *text) machineRows(m *diagnosis.Machines, rows []diagnosis.MachineRow) {
 	name := 0
 	for _, r := range rows {
-		name = max(name, length(r.Property))
+		name = max(name, page.Length(r.Property))
 	}
-	list := func(r diagnosis.MachineRow, paint paint) {
-		t.lead(2, span{paint, pad(r.Property, name) + "  "}, strings.Repeat(" ", name+2), paint, strings.Join(grouped(m.Hosts, r.Values), "; "), 0)
+	list := func(r diagnosis.MachineRow, paint page.Paint) {
+		t.Lead(2, paint.Span(pad(r.Property, name)+"  "), strings.Repeat(" ", name+2), paint, strings.Join(grouped(m.Hosts, r.Values), "; "), 0)
 	}
 	if len(m.Hosts) > mostColumns {
 		for _, r := range rows {
-			list(r, plain)
+			list(r, page.Plain)
 		}
 		return
 	}
-	width := max(8, min(widest(m.Hosts, rows), (t.width()-2-name)/len(m.Hosts)-2, widestColumn))
+	width := max(8, min(widest(m.Hosts, rows), (t.Room()-2-name)/len(m.Hosts)-2, widestColumn))
 	cells := func(first string, values []string) string {
 		line := pad(first, name)
 		for _, v := range values {
@@ -82,19 +83,19 @@ func (t *text) machineRows(m *diagnosis.Machines, rows []diagnosis.MachineRow) {
 		}
 		return strings.TrimRight(line, " ")
 	}
-	t.line(2, span{dim, cells("", m.Hosts)})
+	t.Line(2, page.Dim.Span(cells("", m.Hosts)))
 	for _, r := range rows {
-		paint := plain
+		paint := page.Plain
 		if r.Differs {
-			paint = yellow
+			paint = page.Yellow
 		}
 		if longest(r.Values) > width { // cut, two values can look alike
 			list(r, paint)
 		} else {
-			t.line(2, span{paint, cells(r.Property, r.Values)})
+			t.Line(2, paint.Span(cells(r.Property, r.Values)))
 		}
 		if r.Differs && r.Matters != "" {
-			t.para(4, span{}, dim, r.Matters)
+			t.Para(4, page.Span{}, page.Dim, r.Matters)
 		}
 	}
 }
@@ -103,7 +104,7 @@ func (t *text) machineRows(m *diagnosis.Machines, rows []diagnosis.MachineRow) {
 func widest(hosts []string, rows []diagnosis.MachineRow) int {
 	n := 0
 	for _, h := range hosts {
-		n = max(n, length(h))
+		n = max(n, page.Length(h))
 	}
 	for _, r := range rows {
 		if l := longest(r.Values); l <= widestColumn {
@@ -116,7 +117,7 @@ func widest(hosts []string, rows []diagnosis.MachineRow) int {
 func longest(values []string) int {
 	n := 0
 	for _, v := range values {
-		n = max(n, length(v))
+		n = max(n, page.Length(v))
 	}
 	return n
 }
@@ -151,12 +152,12 @@ func cell(v string, width int) string {
 	switch {
 	case v == "":
 		return "?"
-	case length(v) <= width:
+	case page.Length(v) <= width:
 		return v
 	}
-	return cut(v, width-1) + "~"
+	return page.Cut(v, width-1) + "~"
 }
 
 func pad(v string, width int) string {
-	return v + strings.Repeat(" ", max(0, width-length(v)))
+	return v + strings.Repeat(" ", max(0, width-page.Length(v)))
 }

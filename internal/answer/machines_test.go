@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // TestMachinesTable: what differs is there in words, the rest with -o wide; what is not known is a
@@ -27,9 +28,9 @@ func TestMachinesTable(t *testing.T) {
 		{160, true, []string{"threads     32", "?", "boot order", "Boot0002 (m0); Boot0003", "m2: its BMC refused the credential"}, []string{"-o wide"}},
 	} {
 		d := &diagnosis.Diagnosis{Machines: m}
-		tx := newText(d, Options{Style: Style{Width: c.width}, Wide: c.wide})
+		tx := newText(d, Options{Style: page.Style{Width: c.width}, Wide: c.wide})
 		tx.machines()
-		out := tx.b.String()
+		out := tx.String()
 		for _, want := range c.has {
 			if !strings.Contains(out, want) {
 				t.Errorf("%d columns: no %q in\n%s", c.width, want, out)

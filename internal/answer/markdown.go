@@ -9,18 +9,19 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // renderMarkdown writes the answer as the record of an incident, for a ticket or a wiki: verdict,
 // causes with what to do and the proof, hosts, timeline, open questions, and when to call
 // for support. Foreign text is escaped: it makes no headings, links or tables.
 func renderMarkdown(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
-	o.Style = Style{Width: 1 << 20}
+	o.Style = page.Style{Width: 1 << 20}
 	o.Wide = true
 	m := &markdown{text: newText(d, o)}
 	if d.Source.Kind == planSource {
 		m.plan()
-		return write(w, m.out.String())
+		return page.Write(w, m.out.String())
 	}
 	m.headOfRecord()
 	m.accepted(true)
@@ -35,7 +36,7 @@ func renderMarkdown(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	m.done()
 	m.questions()
 	m.support()
-	return write(w, m.out.String())
+	return page.Write(w, m.out.String())
 }
 
 type markdown struct {
@@ -50,7 +51,7 @@ var escapes = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "
 	"~", `\~`, "!", `\!`)
 
 // md makes foreign text plain text of Markdown.
-func (m *markdown) md(text string) string { return escapes.Replace(m.clean(text)) }
+func (m *markdown) md(text string) string { return escapes.Replace(m.Clean(text)) }
 
 var plainID = regexp.MustCompile(`^[a-z0-9-]+$`)
 
@@ -66,7 +67,7 @@ func (m *markdown) id(id string) string {
 func (m *markdown) code(indent string, lines ...string) {
 	m.printf("\n")
 	for _, l := range lines {
-		m.printf("%s    %s\n", indent, m.clean(l))
+		m.printf("%s    %s\n", indent, m.Clean(l))
 	}
 }
 
@@ -208,7 +209,7 @@ func (m *markdown) hostTable() {
 		}
 		when := ""
 		if !h.Since.IsZero() {
-			when = clock(h.Since)
+			when = page.Clock(h.Since)
 		}
 		m.printf("| %s | %s | %s | %s | %s | %s |\n", m.md(h.Name), m.md(h.Role), m.md(string(h.Stage)), m.md(string(h.State)), when, m.md(h.Why))
 	}
@@ -221,7 +222,7 @@ func (m *markdown) moments() {
 	}
 	m.printf("\n## Timeline\n\n| Time | Subject | What |\n| --- | --- | --- |\n")
 	for _, x := range list {
-		m.printf("| %s | %s | %s |\n", clock(x.Time), m.md(x.Subject.String()), m.md(x.Text))
+		m.printf("| %s | %s | %s |\n", page.Clock(x.Time), m.md(x.Subject.String()), m.md(x.Text))
 	}
 }
 

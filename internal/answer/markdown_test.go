@@ -7,13 +7,15 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 func TestMarkdownGolden(t *testing.T) {
 	for _, s := range samples {
 		t.Run(s.name, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := renderMarkdown(&out, s.make(), options(Style{})); err != nil {
+			if err := renderMarkdown(&out, s.make(), options(page.Style{})); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, "markdown-"+s.name+".md", out.Bytes())
@@ -23,7 +25,7 @@ func TestMarkdownGolden(t *testing.T) {
 
 // The record lists what Rollcall did, and leaves a row for what people did.
 func TestMarkdownDone(t *testing.T) {
-	o := options(Style{})
+	o := options(page.Style{})
 	o.Done = []Deed{{At: time.Date(2026, 5, 1, 11, 0, 0, 0, time.UTC), What: "plan-1: a | b", Result: "repaired"}}
 	var out bytes.Buffer
 	if err := renderMarkdown(&out, samples[0].make(), o); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // plan writes the answer of a preflight for a ticket or a review: there are no hosts yet and
@@ -15,7 +16,7 @@ func (m *markdown) plan() {
 		m.printf("%s\n\n", m.md(reason))
 	}
 	m.printf("| | |\n| --- | --- |\n| Read | %s |\n", m.md(strings.Join(sourceParts(m.d), ", ")))
-	m.printf("| Found by | Rollcall, %s |\n", count(m.d.Stats.Faults, "check", "checks"))
+	m.printf("| Found by | Rollcall, %s |\n", page.Count(m.d.Stats.Faults, "check", "checks"))
 	m.accepted(true)
 	for _, r := range m.d.Roots {
 		for _, c := range r.Cases {

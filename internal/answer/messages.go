@@ -7,6 +7,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/message"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // messages writes what the lines of a text show, as scan finds it, and what is no cause of
@@ -33,14 +34,14 @@ func (t *text) messages() {
 		return
 	}
 	if t.short >= stepsInShort {
-		t.lead(0, span{bold, "Other messages in the text: "}, "  ", plain, t.o.know("scan FILE"), 0)
+		t.Lead(0, page.Bold.Span("Other messages in the text: "), "  ", page.Plain, t.o.know("scan FILE"), 0)
 		return
 	}
-	t.blank()
-	t.head(0, "Other messages in the text (they do not decide the verdict)")
+	t.Blank()
+	t.Head(0, "Other messages in the text (they do not decide the verdict)")
 	for i, m := range causes {
 		if i == maxScanned && !t.o.Wide {
-			t.line(2, span{dim, fmt.Sprintf("and %s more; -o wide has them all", count(len(causes)-i, "cause", "causes"))})
+			t.Line(2, page.Dim.Span(fmt.Sprintf("and %s more; -o wide has them all", page.Count(len(causes)-i, "cause", "causes"))))
 			break
 		}
 		t.foundMessage(m, c)
@@ -53,7 +54,7 @@ func (t *text) messages() {
 	}
 	t.unknownErrors(r)
 	if len(t.d.Roots) == 0 && len(causes) > 0 {
-		t.lead(0, span{bold, "Whole answer to the messages: "}, "  ", plain, t.o.know("scan FILE"), 0)
+		t.Lead(0, page.Bold.Span("Whole answer to the messages: "), "  ", page.Plain, t.o.know("scan FILE"), 0)
 	}
 }
 
@@ -82,10 +83,10 @@ func (t *text) foundMessage(m message.Match, c *fault.Catalog) {
 	if m.Fault == "" {
 		sure = ""
 	}
-	t.lead(0, span{plain, "- "}, "  ", bold, matchTitle(m, c)+sure+id, 0)
+	t.Lead(0, page.Plain.Span("- "), "  ", page.Bold, matchTitle(m, c)+sure+id, 0)
 	if len(m.Lines) > 0 {
 		l := m.Lines[0]
-		t.lead(2, span{dim, atLine(l.Number)}, "    ", plain, l.Text, 2)
+		t.Lead(2, page.Dim.Span(atLine(l.Number)), "    ", page.Plain, l.Text, 2)
 	}
 	t.nextOf(m, c)
 }
@@ -97,17 +98,17 @@ func (t *text) nextOf(m message.Match, c *fault.Catalog) {
 	t.candidates(m, c)
 	switch {
 	case m.Next != "":
-		t.lead(2, span{bold, "Next: "}, "  ", plain, m.Next, 0)
+		t.Lead(2, page.Bold.Span("Next: "), "  ", page.Plain, m.Next, 0)
 	case !ok:
 	case len(f.Remedies) > 0:
 		do := "explain " + m.Fault
 		if known, ok := c.Remedy(f.Remedies[0]); ok {
-			t.lead(2, span{bold, "What to do: "}, "  ", plain, t.brief(plainAdvice(known, m.Names).Title)+": "+t.o.know(do), 0)
+			t.Lead(2, page.Bold.Span("What to do: "), "  ", page.Plain, t.brief(plainAdvice(known, m.Names).Title)+": "+t.o.know(do), 0)
 			return
 		}
-		t.line(2, span{bold, "What to do: "}, span{cyan, t.o.know(do)})
+		t.Line(2, page.Bold.Span("What to do: "), page.Cyan.Span(t.o.know(do)))
 	default:
-		t.line(2, span{bold, "More: "}, span{cyan, t.o.know("explain " + m.Fault)})
+		t.Line(2, page.Bold.Span("More: "), page.Cyan.Span(t.o.know("explain "+m.Fault)))
 	}
 }
 
@@ -119,8 +120,8 @@ func (t *text) candidates(m message.Match, c *fault.Catalog) {
 			continue
 		}
 		if i == 0 {
-			t.line(2, span{bold, "Possible causes, the likeliest first:"})
+			t.Line(2, page.Bold.Span("Possible causes, the likeliest first:"))
 		}
-		t.lead(4, span{plain, "- "}, "  ", plain, fault.TitleOf(f, m.Names)+"  ["+id+"]", 0)
+		t.Lead(4, page.Plain.Span("- "), "  ", page.Plain, fault.TitleOf(f, m.Names)+"  ["+id+"]", 0)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 const fewSupplies = 3
@@ -16,13 +17,13 @@ func (t *text) supplies() {
 	if len(list) == 0 || len(t.d.Roots) > 0 || t.short >= firstAlone && len(t.d.Unexplained) > 0 {
 		return
 	}
-	t.blank()
-	t.head(0, "Next: "+t.nextIs())
+	t.Blank()
+	t.Head(0, "Next: "+t.nextIs())
 	for i, s := range list {
 		if i == fewSupplies || i > 0 && t.short >= stepsInShort {
 			return
 		}
-		t.line(2, span{cyan, s})
+		t.Line(2, page.Cyan.Span(s))
 	}
 }
 

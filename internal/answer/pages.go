@@ -8,6 +8,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // Fact describes a fact on its page.
@@ -40,32 +41,32 @@ var relations = map[fault.Relation]string{
 
 // FaultPage writes everything that the catalog says of a fault.
 func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
-	p := &page{Style: o.Style}
-	p.line(0, span{bold, f.ID})
-	p.parts(0, dim, []string{"fault", ofSubject(f.For), "layer " + f.Layer, string(f.Severity)})
-	p.para(0, span{}, plain, PlainTitle(f))
-	p.section("What it means", f.Means)
-	p.head(0, "Present if")
+	p := &page.Page{Style: o.Style}
+	p.Line(0, page.Bold.Span(f.ID))
+	p.Parts(0, page.Dim, []string{"fault", ofSubject(f.For), "layer " + f.Layer, string(f.Severity)})
+	p.Para(0, page.Span{}, page.Plain, PlainTitle(f))
+	section(p, "What it means", f.Means)
+	p.Head(0, "Present if")
 	switch {
 	case f.TextOnly():
-		p.para(2, span{}, plain, "only where a text shows it ("+o.know("scan FILE")+"): no object of a cluster decides it")
+		p.Para(2, page.Span{}, page.Plain, "only where a text shows it ("+o.know("scan FILE")+"): no object of a cluster decides it")
 	case fault.Preflight(f):
-		p.para(2, span{}, plain, "a check of a plan finds it ("+o.know(nextOf(f))+"): no object of a cluster decides it")
+		p.Para(2, page.Span{}, page.Plain, "a check of a plan finds it ("+o.know(nextOf(f))+"): no object of a cluster decides it")
 	default:
-		p.line(2, span{plain, f.When})
+		p.Line(2, page.Plain.Span(f.When))
 	}
 	if f.Settles != nil {
 		line := "normal for the first " + fault.Span(f.Settles.Within.Duration)
 		if f.Settles.Unless != "" {
 			line += ", unless " + f.Settles.Unless
 		}
-		p.para(2, span{}, dim, line)
+		p.Para(2, page.Span{}, page.Dim, line)
 	}
 	if f.Refute != "" {
-		p.line(2, span{dim, "not if " + f.Refute})
+		p.Line(2, page.Dim.Span("not if "+f.Refute))
 	}
 	for _, s := range f.Support {
-		p.line(2, span{dim, "proven by " + s})
+		p.Line(2, page.Dim.Span("proven by "+s))
 	}
 	var leads, causes []string
 	for _, e := range f.Explains {
@@ -78,25 +79,25 @@ func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 			}
 		}
 	}
-	p.items("Effects", leads)
-	p.items("Possible causes", causes)
+	items(p, "Effects", leads)
+	items(p, "Possible causes", causes)
 	if f.Blocks != "" {
-		p.section("Stage that it blocks", string(f.Blocks)+": "+StageMeans(f.Blocks))
+		section(p, "Stage that it blocks", string(f.Blocks)+": "+StageMeans(f.Blocks))
 	}
-	p.items("What to do", remedyWords(f.Remedies, c, o))
+	items(p, "What to do", remedyWords(f.Remedies, c, o))
 	if f.NoRemedy != "" {
-		p.section("What to do", "there is no remedy: "+f.NoRemedy)
+		section(p, "What to do", "there is no remedy: "+f.NoRemedy)
 	}
-	p.items("Do not", refusedWords(f.Refused, c, o))
+	items(p, "Do not", refusedWords(f.Refused, c, o))
 	var given []string
 	for name, g := range f.Given {
 		given = append(given, name+" = "+g.Fact)
 	}
 	slices.Sort(given)
-	p.items("What is looked at ("+o.know("explain FACT")+")", given)
-	p.items("Source", refWords(f.Refs))
-	p.next(o, nextOf(f))
-	return p.flush(w)
+	items(p, "What is looked at ("+o.know("explain FACT")+")", given)
+	items(p, "Source", refWords(f.Refs))
+	next(p, o, nextOf(f))
+	return p.Flush(w)
 }
 
 // PlainTitle is a fault's title outside a diagnosis: its placeholders are shown as words.
@@ -155,42 +156,42 @@ func refWords(refs []fault.Ref) []string {
 
 // RefusedPage writes why advice is not followed and what to do instead.
 func RefusedPage(w io.Writer, r *fault.RefusedRemedy, c *fault.Catalog, o Options) error {
-	p := &page{Style: o.Style}
-	p.line(0, span{bold, r.ID})
-	p.parts(0, dim, []string{"common unsafe advice"})
-	p.para(0, span{red, p.sign(signBad) + " do not: "}, plain, r.Title)
-	p.section("What happens", r.Happens)
-	p.section("When it is safe after all", r.When)
-	p.section("Do instead", r.Instead)
-	p.items("Also phrased as", r.Advice)
+	p := &page.Page{Style: o.Style}
+	p.Line(0, page.Bold.Span(r.ID))
+	p.Parts(0, page.Dim, []string{"common unsafe advice"})
+	p.Para(0, page.Red.Span(p.Sign(page.Bad)+" do not: "), page.Plain, r.Title)
+	section(p, "What happens", r.Happens)
+	section(p, "When it is safe after all", r.When)
+	section(p, "Do instead", r.Instead)
+	items(p, "Also phrased as", r.Advice)
 	var used []string
 	for _, f := range c.Faults {
 		if slices.Contains(f.Refused, r.ID) {
 			used = append(used, f.ID)
 		}
 	}
-	p.items("Applies to", used)
-	p.items("Source", refWords(r.Refs))
-	p.next(o, "diagnose")
-	return p.flush(w)
+	items(p, "Applies to", used)
+	items(p, "Source", refWords(r.Refs))
+	next(p, o, "diagnose")
+	return p.Flush(w)
 }
 
 // DestroysPart writes what a command changes and destroys, below what the command is.
 func DestroysPart(w io.Writer, d fault.Destroys, refs []fault.Ref, o Options) error {
-	p := &page{Style: o.Style}
-	p.blank()
-	p.section("What it changes", d.Changes)
-	p.section("What is lost", d.Lost)
-	p.section("When it is safe", d.Safe)
-	p.section("Instead", d.Instead)
-	p.items("Source", refWords(refs))
-	return p.flush(w)
+	p := &page.Page{Style: o.Style}
+	p.Blank()
+	section(p, "What it changes", d.Changes)
+	section(p, "What is lost", d.Lost)
+	section(p, "When it is safe", d.Safe)
+	section(p, "Instead", d.Instead)
+	items(p, "Source", refWords(refs))
+	return p.Flush(w)
 }
 
 // RemedyPage writes what a remedy is, its steps and which faults it is for.
 func RemedyPage(w io.Writer, r *fault.Remedy, c *fault.Catalog, o Options) error {
-	t := &text{page: page{Style: o.Style}, o: o, d: &diagnosis.Diagnosis{}}
-	t.line(0, span{bold, r.ID})
+	t := &text{Page: page.Page{Style: o.Style}, o: o, d: &diagnosis.Diagnosis{}}
+	t.Line(0, page.Bold.Span(r.ID))
 	about := []string{"remedy", actorWords(r.By, r.Where), "risk: " + string(r.Risk)}
 	if r.Fix {
 		about = append(about, "`"+o.know("fix plan")+"` can do it")
@@ -198,15 +199,15 @@ func RemedyPage(w io.Writer, r *fault.Remedy, c *fault.Catalog, o Options) error
 	if r.Versions != "" {
 		about = append(about, "versions "+r.Versions)
 	}
-	t.parts(0, dim, append(about, r.Platforms...))
+	t.Parts(0, page.Dim, append(about, r.Platforms...))
 	a := r.Fill(&fault.Fault{}, fault.Subject{}, func(string) []string { return nil })
-	t.para(0, span{}, plain, a.Title)
+	t.Para(0, page.Span{}, page.Plain, a.Title)
 	var only []string
 	for _, q := range r.Requires {
 		only = append(only, q.Says)
 	}
-	t.items("Only if", only)
-	t.head(0, "Steps")
+	items(&t.Page, "Only if", only)
+	t.Head(0, "Steps")
 	t.steps(a)
 	t.verify(a.Verify)
 	t.costs(a)
@@ -216,14 +217,14 @@ func RemedyPage(w io.Writer, r *fault.Remedy, c *fault.Catalog, o Options) error
 			used = append(used, f.ID)
 		}
 	}
-	t.items("For", used)
-	t.items("Source", refWords(r.Refs))
+	items(&t.Page, "For", used)
+	items(&t.Page, "Source", refWords(r.Refs))
 	if r.Fix {
-		t.next(o, "fix plan")
+		next(&t.Page, o, "fix plan")
 	} else {
-		t.next(o, "diagnose")
+		next(&t.Page, o, "diagnose")
 	}
-	return t.flush(w)
+	return t.Flush(w)
 }
 
 // ofSubject says what a fact is about.
@@ -239,37 +240,37 @@ func ofSubject(k fault.Kind) string {
 
 // FactPage writes what a fact is made of.
 func FactPage(w io.Writer, f Fact, o Options) error {
-	p := &page{Style: o.Style}
-	p.line(0, span{bold, f.Name})
-	p.parts(0, dim, []string{"fact", ofSubject(f.For)})
-	p.para(0, span{}, plain, f.Doc)
+	p := &page.Page{Style: o.Style}
+	p.Line(0, page.Bold.Span(f.Name))
+	p.Parts(0, page.Dim, []string{"fact", ofSubject(f.For)})
+	p.Para(0, page.Span{}, page.Plain, f.Doc)
 	var fields []string
 	for _, field := range f.Fields {
 		fields = append(fields, field.Name+": "+field.Type)
 	}
-	p.items("Fields", fields)
-	p.items("What it reads", f.Needs)
-	p.items("Faults that use it", f.UsedBy)
-	p.next(o, "diagnose")
-	return p.flush(w)
+	items(p, "Fields", fields)
+	items(p, "What it reads", f.Needs)
+	items(p, "Faults that use it", f.UsedBy)
+	next(p, o, "diagnose")
+	return p.Flush(w)
 }
 
 // StagePage writes what a step of the join path is and what stops it.
 func StagePage(w io.Writer, s fault.Stage, c *fault.Catalog, o Options) error {
-	p := &page{Style: o.Style}
-	p.line(0, span{bold, string(s)})
+	p := &page.Page{Style: o.Style}
+	p.Line(0, page.Bold.Span(string(s)))
 	at := slices.Index(fault.Stages(), s)
-	p.parts(0, dim, []string{fmt.Sprintf("stage %d of %d of the join path", at+1, len(fault.Stages()))})
-	p.para(0, span{}, plain, StageMeans(s))
+	p.Parts(0, page.Dim, []string{fmt.Sprintf("stage %d of %d of the join path", at+1, len(fault.Stages()))})
+	p.Para(0, page.Span{}, page.Plain, StageMeans(s))
 	var stops []string
 	for _, f := range c.Faults {
 		if f.Blocks == s {
 			stops = append(stops, f.ID)
 		}
 	}
-	p.items("What can stop it", stops)
-	p.next(o, "diagnose")
-	return p.flush(w)
+	items(p, "What can stop it", stops)
+	next(p, o, "diagnose")
+	return p.Flush(w)
 }
 
 // commandPurpose says what the commands at the end of a page are for.
@@ -283,8 +284,8 @@ var commandPurpose = map[string]string{
 }
 
 // next writes what to run after a page was read.
-func (p *page) next(o Options, command string) {
-	p.line(0, span{bold, "Next: "}, span{cyan, o.know(command)}, span{plain, "   " + commandPurpose[command]})
+func next(p *page.Page, o Options, command string) {
+	p.Line(0, page.Bold.Span("Next: "), page.Cyan.Span(o.know(command)), page.Plain.Span("   "+commandPurpose[command]))
 }
 
 // nextOf is the command that finds a fault.
@@ -302,28 +303,28 @@ func nextOf(f *fault.Fault) string {
 	return "diagnose"
 }
 
-func (p *page) section(title, body string) {
-	p.head(0, title)
-	p.para(2, span{}, plain, body)
+func section(p *page.Page, title, body string) {
+	p.Head(0, title)
+	p.Para(2, page.Span{}, page.Plain, body)
 }
 
-func (p *page) items(title string, list []string) {
+func items(p *page.Page, title string, list []string) {
 	if len(list) == 0 {
 		return
 	}
-	p.head(0, title)
+	p.Head(0, title)
 	for _, v := range list {
-		p.para(2, span{plain, "- "}, plain, v)
+		p.Para(2, page.Plain.Span("- "), page.Plain, v)
 	}
 }
 
 // List writes ids with their titles, on one line each where the rows are in groups. A title
 // that is too long for the terminal is cut there; into a pipe it is whole.
 func List(w io.Writer, rows []Row, o Options) error {
-	p := &page{Style: o.Style}
+	p := &page.Page{Style: o.Style}
 	in, widths := map[string]int{}, map[string]int{}
 	for _, r := range rows {
-		widths[r.Group] = max(widths[r.Group], length(r.ID))
+		widths[r.Group] = max(widths[r.Group], page.Length(r.ID))
 		in[r.Group]++
 	}
 	for i, r := range rows {
@@ -333,19 +334,19 @@ func List(w io.Writer, rows []Row, o Options) error {
 		}
 		if r.Group != "" && !o.NoHeaders && (i == 0 || rows[i-1].Group != r.Group) {
 			if i > 0 {
-				p.blank()
+				p.Blank()
 			}
-			p.head(0, fmt.Sprintf("%s (%d)", r.Group, in[r.Group]))
+			p.Head(0, fmt.Sprintf("%s (%d)", r.Group, in[r.Group]))
 		}
-		lead := r.ID + strings.Repeat(" ", widths[r.Group]-length(r.ID)+2)
-		if p.width()-len(lead) < 30 {
-			p.line(0, span{bold, r.ID})
-			p.para(4, span{}, plain, r.Title)
+		lead := r.ID + strings.Repeat(" ", widths[r.Group]-page.Length(r.ID)+2)
+		if p.Room()-len(lead) < 30 {
+			p.Line(0, page.Bold.Span(r.ID))
+			p.Para(4, page.Span{}, page.Plain, r.Title)
 			continue
 		}
-		p.lead(0, span{bold, lead}, strings.Repeat(" ", length(lead)), plain, r.Title, limit)
+		p.Lead(0, page.Bold.Span(lead), strings.Repeat(" ", page.Length(lead)), page.Plain, r.Title, limit)
 	}
-	return p.flush(w)
+	return p.Flush(w)
 }
 
 // IDs writes one id a line.
@@ -354,7 +355,7 @@ func IDs(w io.Writer, rows []Row) error {
 	for _, r := range rows {
 		b.WriteString(r.ID + "\n")
 	}
-	return write(w, b.String())
+	return page.Write(w, b.String())
 }
 
 // RelationWords says at which subjects an edge has its effect.

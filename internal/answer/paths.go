@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // paths writes what was measured of the paths to the hosts, also where nothing is wrong with it.
@@ -13,16 +14,16 @@ func (t *text) paths() {
 	if len(list) == 0 {
 		return
 	}
-	t.blank()
-	t.lead(0, span{bold, "Paths to the hosts, as measured"}, "", plain, "", 0)
+	t.Blank()
+	t.Lead(0, page.Bold.Span("Paths to the hosts, as measured"), "", page.Plain, "", 0)
 	if !t.o.Wide {
 		list = list[:min(len(list), most)]
 	}
 	for _, p := range list {
-		t.lead(2, span{plain, p.From + " to " + p.Host + ": "}, "  ", plain, measured(p), 0)
+		t.Lead(2, page.Plain.Span(p.From+" to "+p.Host+": "), "  ", page.Plain, measured(p), 0)
 	}
 	if n := len(t.d.Paths) - len(list); n > 0 {
-		t.line(2, span{dim, fmt.Sprintf("and %d more: -o wide", n)})
+		t.Line(2, page.Dim.Span(fmt.Sprintf("and %d more: -o wide", n)))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // planText writes the answer about a plan for a person: each mistake with its line and what
@@ -27,13 +28,13 @@ func planText(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	t.paths()
 	t.accepted(false)
 	t.planUnknown()
-	return t.flush(w)
+	return t.Flush(w)
 }
 
 // planVerdict counts mistakes and warnings.
 func (t *text) planVerdict() {
 	h := headlineOf(t.d)
-	t.lead(0, span{h.paint, t.sign(h.sign) + " " + h.words + ": "}, "  ", plain, t.planReason(), 0)
+	t.Lead(0, h.paint.Span(t.Sign(h.sign)+" "+h.words+": "), "  ", page.Plain, t.planReason(), 0)
 }
 
 // planReason is what follows the headline.
@@ -46,29 +47,29 @@ func (t *text) planReason() string {
 
 // mistake writes one cause with all its lines; without -o wide the first ones.
 func (t *text) mistake(r diagnosis.Case, severity fault.Severity) {
-	t.blank()
-	paint, sign := red, signBad
+	t.Blank()
+	paint, sign := page.Red, page.Bad
 	if severity != fault.Error {
-		paint, sign = yellow, signWarn
+		paint, sign = page.Yellow, page.Warn
 	}
-	t.lead(0, span{paint, t.sign(sign) + " "}, "  ", bold, r.Title, 0)
-	t.line(2, span{dim, r.Fault + " · " + string(severity)})
+	t.Lead(0, paint.Span(t.Sign(sign)+" "), "  ", page.Bold, r.Title, 0)
+	t.Line(2, page.Dim.Span(r.Fault+" · "+string(severity)))
 	shown := len(r.Evidence)
 	if !t.o.Wide {
 		shown = min(shown, 5)
 	}
 	for _, item := range r.Evidence[:shown] {
-		t.line(2, span{cyan, item.Locator.String()})
-		t.para(4, span{}, plain, item.Excerpt)
+		t.Line(2, page.Cyan.Span(item.Locator.String()))
+		t.Para(4, page.Span{}, page.Plain, item.Excerpt)
 	}
 	if n := len(r.Evidence) - shown; n > 0 {
-		t.line(2, span{dim, moreHint(n)})
+		t.Line(2, page.Dim.Span(moreHint(n)))
 	}
 	if t.o.Wide && t.o.Catalog != nil {
 		if f, ok := t.o.Catalog.Fault(r.Fault); ok {
-			t.para(2, span{}, plain, f.Means)
+			t.Para(2, page.Span{}, page.Plain, f.Means)
 			for _, ref := range f.Refs {
-				t.line(2, span{dim, "source: " + ref.Repo + ":" + ref.Path})
+				t.Line(2, page.Dim.Span("source: "+ref.Repo+":"+ref.Path))
 			}
 		}
 	}
@@ -78,16 +79,16 @@ func (t *text) mistake(r diagnosis.Case, severity fault.Severity) {
 func (t *text) planTodo() {
 	for i, a := range t.planAdvice() {
 		if i > 0 && !t.o.Wide {
-			t.lead(0, span{bold, "And: "}, "  ", plain, t.about(a, "")+": "+t.o.know("explain "+a.ID), 0)
+			t.Lead(0, page.Bold.Span("And: "), "  ", page.Plain, t.about(a, "")+": "+t.o.know("explain "+a.ID), 0)
 			continue
 		}
-		t.blank()
-		t.lead(0, span{bold, "What to do: "}, "  ", plain, t.about(a, ""), 0)
+		t.Blank()
+		t.Lead(0, page.Bold.Span("What to do: "), "  ", page.Plain, t.about(a, ""), 0)
 		t.steps(a)
 		t.verify(a.Verify)
 	}
 	if len(t.d.Roots) > 0 {
-		t.line(0, span{plain, "More: "}, span{cyan, t.o.know("explain " + t.d.Roots[0].Fault)})
+		t.Line(0, page.Plain.Span("More: "), page.Cyan.Span(t.o.know("explain "+t.d.Roots[0].Fault)))
 	}
 }
 
@@ -110,18 +111,18 @@ func (t *text) planUnknown() {
 	all := t.notCheckedOfPlan()
 	for i, n := range all {
 		if i == 0 {
-			t.blank()
+			t.Blank()
 		}
 		list := n.checks
 		if len(list) > 1 && !t.o.Wide {
-			list = []string{list[0] + " and " + count(len(list)-1, "more check", "more checks")}
+			list = []string{list[0] + " and " + page.Count(len(list)-1, "more check", "more checks")}
 		}
-		t.lead(0, span{yellow, "Not checked: "}, "  ", plain, strings.Join(list, ", ")+": "+n.reason, 0)
+		t.Lead(0, page.Yellow.Span("Not checked: "), "  ", page.Plain, strings.Join(list, ", ")+": "+n.reason, 0)
 		if i+1 < len(all) && slices.Equal(all[i+1].supplies, n.supplies) {
 			continue // it is under the last that lacks the same
 		}
 		for _, s := range n.supplies {
-			t.lead(2, span{plain, "To check: "}, "  ", cyan, t.planSupply(s), 0)
+			t.Lead(2, page.Plain.Span("To check: "), "  ", page.Cyan, t.planSupply(s), 0)
 		}
 	}
 }

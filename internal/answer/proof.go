@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 const (
@@ -29,7 +30,7 @@ func (t *text) proof(items []evidence.Item) {
 		shown = shown[:fewProofs]
 		heading += " (" + moreHint(left) + ")"
 	}
-	t.head(2, heading)
+	t.Head(2, heading)
 	for _, p := range shown {
 		t.proofLine(p)
 	}
@@ -41,21 +42,21 @@ func (t *text) proofLine(p proof) {
 	if p.places > 1 {
 		where += fmt.Sprintf(" (and %d more)", p.places-1)
 	}
-	if 4+length(t.clean(text))+2+length(t.clean(where)) <= t.width() {
-		t.line(2, span{plain, "- "}, span{plain, text}, span{dim, "  " + where})
+	if 4+page.Length(t.Clean(text))+2+page.Length(t.Clean(where)) <= t.Room() {
+		t.Line(2, page.Plain.Span("- "), page.Plain.Span(text), page.Dim.Span("  "+where))
 		return
 	}
-	if text = t.clean(text); p.Locator.Line > 0 {
-		text = squeeze(text, t.width()-4, t.limit(fewExcerpt), t.sign(ellipsis))
+	if text = t.Clean(text); p.Locator.Line > 0 {
+		text = squeeze(text, t.Room()-4, t.limit(fewExcerpt), t.Sign(page.Ellipsis))
 	}
-	t.lead(2, span{plain, "- "}, "  ", plain, text, t.limit(fewExcerpt))
-	t.para(4, span{}, dim, where)
+	t.Lead(2, page.Plain.Span("- "), "  ", page.Plain, text, t.limit(fewExcerpt))
+	t.Para(4, page.Span{}, page.Dim, where)
 }
 
 // squeeze leaves out words from the middle of a log line until it fits: how a line
 // begins says what was tried, how it ends says why it failed.
 func squeeze(text string, room, limit int, gap string) string {
-	if limit == 0 || len(wrap(text, room, room)) <= limit {
+	if limit == 0 || len(page.Break(text, room, room)) <= limit {
 		return text
 	}
 	words := strings.Fields(text)
@@ -74,7 +75,7 @@ func squeeze(text string, room, limit int, gap string) string {
 			return text // words that cannot be broken
 		}
 		short := strings.Join(words[:from], " ") + " " + gap + " " + strings.Join(words[to:], " ")
-		if len(wrap(short, room, room)) <= limit {
+		if len(page.Break(short, room, room)) <= limit {
 			return short
 		}
 	}
@@ -156,7 +157,7 @@ func (t *text) where(item evidence.Item) string {
 	if !t.o.Wide {
 		for _, begin := range []string{"/namespaces/", "/cluster-scoped-resources/"} {
 			if i := strings.Index(loc.Path, begin); i > 0 {
-				loc.Path = t.sign(ellipsis) + loc.Path[i:]
+				loc.Path = t.Sign(page.Ellipsis) + loc.Path[i:]
 				break
 			}
 		}
@@ -191,5 +192,5 @@ func excerpt(item evidence.Item) string {
 	if at.IsZero() {
 		return text
 	}
-	return clock(at) + " " + text
+	return page.Clock(at) + " " + text
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -27,7 +28,7 @@ var samples = []struct {
 	{"two-roots", twoRoots}, {"unreadable", unreadable}, {"accepted", accepted}, {"part-accepted", partAccepted},
 }
 
-func options(s Style) Options {
+func options(s page.Style) Options {
 	return Options{
 		Style: s, Source: "--from ./must-gather.local.5512",
 		Refused: map[string]Remedy{
@@ -67,10 +68,10 @@ func TestScreens(t *testing.T) {
 	for _, s := range samples {
 		for _, style := range []struct {
 			name  string
-			style Style
+			style page.Style
 		}{
-			{"80", Style{Width: 80}}, {"160", Style{Width: 160}},
-			{"80-colour", Style{Width: 80, Color: true}}, {"80-ascii", Style{Width: 80, ASCII: true}},
+			{"80", page.Style{Width: 80}}, {"160", page.Style{Width: 160}},
+			{"80-colour", page.Style{Width: 80, Color: true}}, {"80-ascii", page.Style{Width: 80, ASCII: true}},
 		} {
 			t.Run(s.name+"/"+style.name, func(t *testing.T) {
 				var out bytes.Buffer
@@ -89,7 +90,7 @@ func TestScreens(t *testing.T) {
 		}
 		t.Run(s.name+"/wide", func(t *testing.T) {
 			var out bytes.Buffer
-			o := options(Style{Width: 120})
+			o := options(page.Style{Width: 120})
 			o.Wide = true
 			if err := renderText(&out, s.make(), o); err != nil {
 				t.Fatal(err)
@@ -109,7 +110,7 @@ var escape = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // fits checks that a line is only longer than the screen where it cannot be broken:
 // a command, a name or a path.
-func fits(t *testing.T, text string, s Style) {
+func fits(t *testing.T, text string, s page.Style) {
 	t.Helper()
 	for _, line := range strings.Split(text, "\n") {
 		seen := escape.ReplaceAllString(line, "")
@@ -129,7 +130,7 @@ func fits(t *testing.T, text string, s Style) {
 // which hosts.
 func TestFirstScreen(t *testing.T) {
 	var out bytes.Buffer
-	if err := renderText(&out, desyncProven(), options(Style{Width: 80})); err != nil {
+	if err := renderText(&out, desyncProven(), options(page.Style{Width: 80})); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
@@ -147,7 +148,7 @@ func TestOneScreen(t *testing.T) {
 		width, lines int
 	}{{80, 51}, {100, 46}, {160, 42}} {
 		var out bytes.Buffer
-		if err := renderText(&out, desyncProven(), options(Style{Width: c.width})); err != nil {
+		if err := renderText(&out, desyncProven(), options(page.Style{Width: c.width})); err != nil {
 			t.Fatal(err)
 		}
 		if n := strings.Count(out.String(), "\n"); n > c.lines {
@@ -160,10 +161,10 @@ func TestOneScreen(t *testing.T) {
 func TestColourIsNeverTheOnlySign(t *testing.T) {
 	for _, s := range samples {
 		var with, without bytes.Buffer
-		if err := renderText(&with, s.make(), options(Style{Width: 100, Color: true})); err != nil {
+		if err := renderText(&with, s.make(), options(page.Style{Width: 100, Color: true})); err != nil {
 			t.Fatal(err)
 		}
-		if err := renderText(&without, s.make(), options(Style{Width: 100})); err != nil {
+		if err := renderText(&without, s.make(), options(page.Style{Width: 100})); err != nil {
 			t.Fatal(err)
 		}
 		if got := escape.ReplaceAllString(with.String(), ""); got != without.String() {
@@ -186,7 +187,7 @@ func TestForeignTextIsHarmless(t *testing.T) {
 	for _, ascii := range []bool{false, true} {
 		for _, wide := range []bool{false, true} {
 			var out bytes.Buffer
-			o := options(Style{Width: 80, ASCII: ascii})
+			o := options(page.Style{Width: 80, ASCII: ascii})
 			o.Wide, o.All = wide, true
 			for _, write := range []func() error{
 				func() error { return renderText(&out, d, o) }, func() error { return Roll(&out, d, o) },

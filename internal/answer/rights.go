@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // Access is one read and whether it is allowed.
@@ -15,14 +17,14 @@ type Access struct {
 
 // Rights writes what is allowed and what is not.
 func Rights(w io.Writer, rows []Access, o Options) error {
-	p := &page{Style: o.Style}
+	p := &page.Page{Style: o.Style}
 	for _, r := range rows {
-		mark, style, word := signGood, green, "yes"
+		mark, style, word := page.Good, page.Green, "yes"
 		switch {
 		case r.Problem != "":
-			mark, style, word = signOpen, yellow, "?"
+			mark, style, word = page.Open, page.Yellow, "?"
 		case !r.Allowed:
-			mark, style, word = signBad, red, "no"
+			mark, style, word = page.Bad, page.Red, "no"
 		}
 		line := r.What
 		if r.Where != "" {
@@ -31,8 +33,8 @@ func Rights(w io.Writer, rows []Access, o Options) error {
 		if r.Problem != "" {
 			line += ": " + r.Problem
 		}
-		lead := fmt.Sprintf("%-2s %-4s", p.sign(mark), word)
-		p.lead(0, span{style, lead}, strings.Repeat(" ", length(lead)), plain, line, 0)
+		lead := fmt.Sprintf("%-2s %-4s", p.Sign(mark), word)
+		p.Lead(0, style.Span(lead), strings.Repeat(" ", page.Length(lead)), page.Plain, line, 0)
 	}
-	return p.flush(w)
+	return p.Flush(w)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // Roll writes the roll: what was read, the hosts that are not done, a count of the
@@ -22,7 +23,7 @@ func Roll(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	if !o.NoHeaders {
 		t.rollFoot()
 	}
-	return t.flush(w)
+	return t.Flush(w)
 }
 
 func (t *text) rollHosts(all bool) {
@@ -48,7 +49,7 @@ func (t *text) rollHosts(all bool) {
 	}
 	if len(rows) > 0 {
 		if !t.o.NoHeaders {
-			t.blank()
+			t.Blank()
 		}
 		t.table(rows)
 	}
@@ -56,7 +57,7 @@ func (t *text) rollHosts(all bool) {
 		return
 	}
 	if !all || len(t.d.Roots)+len(t.d.Unexplained)+len(t.d.Accepted) > 0 {
-		t.blank()
+		t.Blank()
 	}
 	t.countRest(rest, claimed, all)
 }
@@ -83,32 +84,32 @@ func (t *text) countRest(rest map[string]int, claimed int, all bool) {
 	}
 	switch {
 	case total > 0:
-		t.para(0, span{green, t.sign(signGood) + " "}, plain,
-			fmt.Sprintf("%s passed every stage (%s); --all lists them", count(total, "host", "hosts"), strings.Join(parts, ", ")))
+		t.Para(0, page.Green.Span(t.Sign(page.Good)+" "), page.Plain,
+			fmt.Sprintf("%s passed every stage (%s); --all lists them", page.Count(total, "host", "hosts"), strings.Join(parts, ", ")))
 	case len(t.d.Hosts) == 0:
-		t.para(0, span{yellow, t.sign(signOpen) + " "}, plain, "no host was checked")
+		t.Para(0, page.Yellow.Span(t.Sign(page.Open)+" "), page.Plain, "no host was checked")
 	}
 	if claimed > 0 {
-		t.para(0, span{yellow, t.sign(signOpen) + " "}, plain,
-			fmt.Sprintf("%s only claimed by a CSR and not expected; --all lists them", count(claimed, "name is", "names are")))
+		t.Para(0, page.Yellow.Span(t.Sign(page.Open)+" "), page.Plain,
+			fmt.Sprintf("%s only claimed by a CSR and not expected; --all lists them", page.Count(claimed, "name is", "names are")))
 	}
 }
 
 // rollFoot names the causes in a line each and where the whole answer is.
 func (t *text) rollFoot() {
 	for _, r := range t.d.Roots {
-		g, style := signBad, red
+		g, style := page.Bad, page.Red
 		if r.Severity != fault.Error {
-			g, style = signWarn, yellow
+			g, style = page.Warn, page.Yellow
 		}
-		t.lead(0, span{style, t.sign(g) + " cause: "}, "  ", plain, t.linkTitle(&link{keys: r.Keys()}), 0)
+		t.Lead(0, style.Span(t.Sign(g)+" cause: "), "  ", page.Plain, t.linkTitle(&link{keys: r.Keys()}), 0)
 	}
 	for i, u := range t.d.Unexplained {
 		if i == fewSuspects {
-			t.para(0, span{}, dim, fmt.Sprintf("and %d more without a known cause", len(t.d.Unexplained)-i))
+			t.Para(0, page.Span{}, page.Dim, fmt.Sprintf("and %d more without a known cause", len(t.d.Unexplained)-i))
 			break
 		}
-		t.lead(0, span{yellow, t.sign(signOpen) + " cause unknown: "}, "  ", plain, t.brief(u.Title), 0)
+		t.Lead(0, page.Yellow.Span(t.Sign(page.Open)+" cause unknown: "), "  ", page.Plain, t.brief(u.Title), 0)
 	}
 	t.acceptedBriefly()
 	gaps := t.d.Groups.Gaps
@@ -117,16 +118,16 @@ func (t *text) rollFoot() {
 		t.gap(gaps[0])
 	}
 	if blind || len(t.d.Roots)+len(t.d.Unexplained)+len(t.d.Accepted) > 0 {
-		t.line(0, span{plain, "The whole answer: "}, span{cyan, t.o.again("diagnose")})
+		t.Line(0, page.Plain.Span("The whole answer: "), page.Cyan.Span(t.o.again("diagnose")))
 	}
 }
 
 var stateSigns = map[diagnosis.StageOutcome]struct {
-	sign  sign
-	paint paint
+	sign  page.Sign
+	paint page.Paint
 }{
-	diagnosis.StagePassed: {signGood, green}, diagnosis.StageFailed: {signBad, red}, diagnosis.StageWaiting: {signWait, yellow},
-	diagnosis.StageUnknown: {signOpen, yellow}, diagnosis.StageNotApplicable: {signGood, dim},
+	diagnosis.StagePassed: {page.Good, page.Green}, diagnosis.StageFailed: {page.Bad, page.Red}, diagnosis.StageWaiting: {page.Wait, page.Yellow},
+	diagnosis.StageUnknown: {page.Open, page.Yellow}, diagnosis.StageNotApplicable: {page.Good, page.Dim},
 }
 
 // table lists hosts. Why a host is where it is stands in the last column, or where
@@ -136,36 +137,36 @@ func (t *text) table(rows []diagnosis.HostState) {
 	cells := make([][]string, len(rows))
 	width := make([]int, len(head))
 	for i, h := range head {
-		width[i] = length(h)
+		width[i] = page.Length(h)
 	}
 	for i, h := range rows {
 		cells[i] = t.cells(h)
 		for j, c := range cells[i] {
-			width[j] = max(width[j], length(c))
+			width[j] = max(width[j], page.Length(c))
 		}
 	}
 	used := 2
 	for _, w := range width {
 		used += w + 2
 	}
-	beside := t.width()-used >= 40
+	beside := t.Room()-used >= 40
 	if !t.o.NoHeaders {
-		line := "  " + columns(head, width)
+		line := "  " + page.Columns(head, width)
 		if beside {
 			line += "WHY"
 		}
-		t.line(0, span{bold, strings.TrimRight(line, " ")})
+		t.Line(0, page.Bold.Span(strings.TrimRight(line, " ")))
 	}
 	run := 0
 	for i, h := range rows {
 		mark := stateSigns[h.State]
-		sign := fmt.Sprintf("%-2s", t.sign(mark.sign))
+		sign := fmt.Sprintf("%-2s", t.Sign(mark.sign))
 		if beside {
-			first := sign + columns(cells[i], width)
-			t.lead(0, span{mark.paint, first}, strings.Repeat(" ", length(first)), plain, t.why(h), 2)
+			first := sign + page.Columns(cells[i], width)
+			t.Lead(0, mark.paint.Span(first), strings.Repeat(" ", page.Length(first)), page.Plain, t.why(h), 2)
 			continue
 		}
-		t.line(0, span{mark.paint, sign + strings.TrimRight(columns(cells[i], width), " ")})
+		t.Line(0, mark.paint.Span(sign+strings.TrimRight(page.Columns(cells[i], width), " ")))
 		run++
 		why := t.why(h)
 		if i+1 < len(rows) && why == t.why(rows[i+1]) {
@@ -179,7 +180,7 @@ func (t *text) table(rows []diagnosis.HostState) {
 			why = who + ": " + why
 		}
 		if run = 0; why != "" {
-			t.lead(4, span{}, "", plain, why, 2)
+			t.Lead(4, page.Span{}, "", page.Plain, why, 2)
 		}
 	}
 }
@@ -196,12 +197,12 @@ func (t *text) cells(h diagnosis.HostState) []string {
 	if !h.Since.IsZero() && (!h.Done() || h.Bootstrap()) {
 		lasts = fault.Span(t.d.Now.Sub(h.Since))
 	}
-	name := t.clean(h.Name)
+	name := t.Clean(h.Name)
 	step := string(h.Stage)
 	if h.Bootstrap() { // it does not join
 		step = "-"
 	}
-	return []string{name, t.clean(role), step, string(h.State), lasts}
+	return []string{name, t.Clean(role), step, string(h.State), lasts}
 }
 
 // why is a host's own reason, or the causes that block it.
@@ -214,15 +215,6 @@ func (t *text) why(h diagnosis.HostState) string {
 		titles = append(titles, t.title(k))
 	}
 	return strings.Join(titles, "; ")
-}
-
-func columns(cells []string, width []int) string {
-	var b strings.Builder
-	for i, c := range cells {
-		b.WriteString(c)
-		b.WriteString(strings.Repeat(" ", width[i]-length(c)+2))
-	}
-	return b.String()
 }
 
 // openHosts are the hosts that are not done, and in wide output all of them; expected is how
@@ -249,13 +241,13 @@ func (t *text) hosts() {
 	if len(rows) == 0 {
 		return
 	}
-	t.blank()
+	t.Blank()
 	if t.o.Wide {
-		t.head(0, "Hosts")
+		t.Head(0, "Hosts")
 		t.table(rows)
 		return
 	}
-	t.head(0, "Why each host is not done")
+	t.Head(0, "Why each host is not done")
 	t.byStage()
 }
 
@@ -290,7 +282,7 @@ func notDone(list []diagnosis.HostState, of string) string {
 func (t *text) byStage() {
 	for i, g := range t.d.Groups.Hosts {
 		if i == fewPlaces {
-			t.line(2, span{dim, "and others: " + t.o.again("")})
+			t.Line(2, page.Dim.Span("and others: "+t.o.again("")))
 			return
 		}
 		mark, first := stateSigns[g.State], t.d.Hosts[g.First]
@@ -304,8 +296,8 @@ func (t *text) byStage() {
 		if first.Bootstrap() {
 			line = string(g.State) + ": " + t.why(first)
 		}
-		who := t.clean(some(g.Names, fewNames))
-		t.lead(0, span{mark.paint, fmt.Sprintf("%-2s", t.sign(mark.sign))}, "  ", plain, who+" "+line, 2+length(who)/t.width())
+		who := t.Clean(some(g.Names, fewNames))
+		t.Lead(0, mark.paint.Span(fmt.Sprintf("%-2s", t.Sign(mark.sign))), "  ", page.Plain, who+" "+line, 2+page.Length(who)/t.Room())
 	}
 }
 
@@ -313,17 +305,17 @@ const fewPlaces = 6
 
 // stages lists every step of one host with its time and reason.
 func (t *text) stages(h diagnosis.HostState) {
-	t.head(2, "Steps")
+	t.Head(2, "Steps")
 	for _, s := range h.Stages {
 		if s.State == diagnosis.StageNotApplicable && !t.o.Wide {
 			continue
 		}
 		mark := stateSigns[s.State]
-		lead := fmt.Sprintf("%-2s%-17s%-9s", t.sign(mark.sign), s.Stage, s.State)
+		lead := fmt.Sprintf("%-2s%-17s%-9s", t.Sign(mark.sign), s.Stage, s.State)
 		about := until(s.At)
 		if s.Why != "" {
 			about = strings.TrimSpace(about + "  " + s.Why)
 		}
-		t.lead(2, span{mark.paint, lead}, strings.Repeat(" ", length(lead)), plain, about, t.limit(2))
+		t.Lead(2, mark.paint.Span(lead), strings.Repeat(" ", page.Length(lead)), page.Plain, about, t.limit(2))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 const (
@@ -24,17 +25,17 @@ func (t *text) root(i, of int, r diagnosis.Root) {
 	}
 	first := r.Cases[0]
 	if t.short < firstInFull || i < 2 {
-		t.blank()
+		t.Blank()
 	}
-	g, style := signBad, red
+	g, style := page.Bad, page.Red
 	if r.Severity != fault.Error {
-		g, style = signWarn, yellow
+		g, style = page.Warn, page.Yellow
 	}
-	mark := t.sign(g) + " "
+	mark := t.Sign(g) + " "
 	if of > 1 {
 		mark = fmt.Sprintf("%s%d of %d: ", mark, i+1, of)
 	}
-	t.lead(0, span{style, mark}, "  ", bold, t.linkTitle(&link{keys: r.Keys()}), 0)
+	t.Lead(0, style.Span(mark), "  ", page.Bold, t.linkTitle(&link{keys: r.Keys()}), 0)
 	about := []string{r.Fault, confidences[r.LeastSure().Confidence], string(r.Severity)}
 	if first.Subject.Name != fault.Unnamed {
 		about = append(about, first.Subject.String())
@@ -42,12 +43,12 @@ func (t *text) root(i, of int, r diagnosis.Root) {
 	if s := t.begin(first.Since); s != "" {
 		about = append(about, s)
 	}
-	t.parts(2, dim, about)
+	t.Parts(2, page.Dim, about)
 	if i > 0 && t.short >= firstInFull {
 		return
 	}
 	if r.LeastSure().Lowered != "" {
-		t.lead(2, span{yellow, "Not proven: "}, "            ", plain, t.brief(r.LeastSure().Lowered), t.atMost(0, 1))
+		t.Lead(2, page.Yellow.Span("Not proven: "), "            ", page.Plain, t.brief(r.LeastSure().Lowered), t.atMost(0, 1))
 	}
 	if t.short < firstAlone {
 		t.means(r.Means)
@@ -57,12 +58,12 @@ func (t *text) root(i, of int, r diagnosis.Root) {
 
 // causeDetails writes the proof of a root, what it leads to, and which other causes are not there.
 func (t *text) causeDetails(i, of int, r diagnosis.Root) {
-	t.blank()
+	t.Blank()
 	head := "Why"
 	if of > 1 {
 		head = fmt.Sprintf("Why (%d of %d): %s", i+1, of, r.Fault)
 	}
-	t.head(0, head)
+	t.Head(0, head)
 	t.proof(r.Cases[0].Evidence)
 	t.ring(r)
 	t.effects(r)
@@ -76,10 +77,10 @@ var clauseEnd = regexp.MustCompile(`[.;]( |$)`)
 func (t *text) means(text string) {
 	text = t.brief(text)
 	if !t.o.Wide {
-		room := t.width() - 2
+		room := t.Room() - 2
 		whole := ""
 		for _, end := range clauseEnd.FindAllStringIndex(text, -1) {
-			if len(wrap(t.clean(text[:end[0]]+"."), room, room)) <= fewMeans {
+			if len(page.Break(t.Clean(text[:end[0]]+"."), room, room)) <= fewMeans {
 				whole = text[:end[0]] + "."
 			}
 		}
@@ -87,7 +88,7 @@ func (t *text) means(text string) {
 			text = whole
 		}
 	}
-	t.lead(2, span{}, "", plain, text, t.limit(fewMeans))
+	t.Lead(2, page.Span{}, "", page.Plain, text, t.limit(fewMeans))
 }
 
 // atMost is how many lines a text may take: few of them where there is room for the first
@@ -113,29 +114,29 @@ func (t *text) effects(r diagnosis.Root) {
 	if len(top) == 0 {
 		return
 	}
-	t.head(2, "Effects")
+	t.Head(2, "Effects")
 	left := fewLinks
 	if t.o.Wide {
 		left = 1 << 20
 	}
 	t.branches(top, "", &left)
 	if left < 0 {
-		t.para(2, span{}, dim, moreHint(-left))
+		t.Para(2, page.Span{}, page.Dim, moreHint(-left))
 	}
 }
 
 func (t *text) branches(list []*link, before string, left *int) {
 	for i, l := range list {
-		glyph, below := branch, t.sign(trunk)
+		glyph, below := page.Branch, t.Sign(page.Trunk)
 		if i == len(list)-1 {
-			glyph, below = lastOne, "   "
+			glyph, below = page.LastBranch, "   "
 		}
 		if *left--; *left >= 0 {
 			inner := below
 			if len(l.children) > 0 {
-				inner += t.sign(trunk)[:len(t.sign(trunk))-2]
+				inner += t.Sign(page.Trunk)[:len(t.Sign(page.Trunk))-2]
 			}
-			t.lead(2, span{plain, before + t.sign(glyph)}, before+below, plain, t.effectTitle(l), 0)
+			t.Lead(2, page.Plain.Span(before+t.Sign(glyph)), before+below, page.Plain, t.effectTitle(l), 0)
 		}
 		t.branches(l.children, before+below, left)
 	}
@@ -210,24 +211,24 @@ func (t *text) ring(r diagnosis.Root) {
 	}
 	dead := t.d.Deadlocks[i]
 	s := t.Style
-	t.head(2, "Deadlock: these block one another; waiting does not help")
+	t.Head(2, "Deadlock: these block one another; waiting does not help")
 	links := loop(t.d, dead)
 	for i, l := range links {
-		first, further := s.sign(ringSide), s.sign(ringSide)
+		first, further := s.Sign(page.RingSide), s.Sign(page.RingSide)
 		switch i {
 		case 0:
-			first = s.sign(ringTop)
+			first = s.Sign(page.RingTop)
 		case len(links) - 1:
-			first, further = s.sign(ringEnd), "    "
+			first, further = s.Sign(page.RingEnd), "    "
 		}
 		title := t.linkTitle(l)
 		if l.fault == r.Fault && len(l.keys) == 1 {
 			title = "the fault above"
 		}
-		t.lead(2, span{plain, first}, further, plain, title, 0)
+		t.Lead(2, page.Plain.Span(first), further, page.Plain, title, 0)
 	}
 	if dead.Remedy != "" {
-		t.lead(2, span{bold, "What breaks it: "}, "  ", plain, t.remedyTitle(dead.Remedy), 0)
+		t.Lead(2, page.Bold.Span("What breaks it: "), "  ", page.Plain, t.remedyTitle(dead.Remedy), 0)
 	}
 }
 
@@ -263,15 +264,15 @@ func (t *text) ruledOut(r diagnosis.Case) {
 				ids = append(ids, o.Fault)
 			}
 		}
-		t.lead(2, span{bold, "Ruled out: "}, "  ", plain, ruledWords(ids), 0)
+		t.Lead(2, page.Bold.Span("Ruled out: "), "  ", page.Plain, ruledWords(ids), 0)
 		return
 	}
-	t.head(2, "Ruled out")
+	t.Head(2, "Ruled out")
 	for _, o := range r.RuledOut {
 		line := o.Fault + ": " + o.Title
 		if o.Reason != "" {
 			line += " (" + o.Reason + ")"
 		}
-		t.para(2, span{plain, "- "}, plain, line)
+		t.Para(2, page.Plain.Span("- "), page.Plain, line)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 // suppressed, as a SARIF 2.1.0 log: for tools that gather findings. Symptoms are not results of their own; they are steps
 // of the code flows of their cause.
 func renderSARIF(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
-	o.Style = Style{}
+	o.Style = page.Style{}
 	s := &sarif{text: newText(d, o), rules: map[string]int{}, bases: map[string]string{}}
 	run := sarifRun{
 		Tool:        sarifTool{sarifDriver{Name: "rollcall", URI: sarifHome}},
@@ -35,7 +36,7 @@ func renderSARIF(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 		Column:      "unicodeCodePoints",
 		Results:     []sarifResult{},
 		Properties: map[string]any{
-			"verdict": d.Verdict, "source": d.Source, "cluster": d.Cluster, "now": clock(d.Now),
+			"verdict": d.Verdict, "source": d.Source, "cluster": d.Cluster, "now": page.Clock(d.Now),
 		},
 	}
 	for _, r := range d.Roots {
@@ -62,7 +63,7 @@ func renderSARIF(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	if err := e.Encode(sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{run}}); err != nil {
 		return fmt.Errorf("write the answer as SARIF: %w", err)
 	}
-	return write(w, string(harmless(nil, doc.Bytes())))
+	return page.Write(w, string(harmless(nil, doc.Bytes())))
 }
 
 // sarif collects rules and sources while results are made.
@@ -75,7 +76,7 @@ type sarif struct {
 
 // messageText returns the text of a message: SARIF requires it not to be empty.
 func (s *sarif) messageText(text string) string {
-	if text = strings.TrimSpace(s.clean(text)); text == "" {
+	if text = strings.TrimSpace(s.Clean(text)); text == "" {
 		return "-"
 	}
 	return text
@@ -162,7 +163,7 @@ func (s *sarif) result(k fault.Key, severity fault.Severity, message string, ite
 		at.ID = &i
 		at.Message = &sarifMessage{s.messageText(item.Excerpt)}
 		if item.From != "" {
-			at.Message.Text += " (asked from " + s.clean(item.From) + ")"
+			at.Message.Text += " (asked from " + s.Clean(item.From) + ")"
 		}
 		r.Related = append(r.Related, at)
 	}
@@ -197,7 +198,7 @@ func (s *sarif) root(r diagnosis.Root) sarifResult {
 		"remedies": append([]fault.Advice{}, c.Remedies...), "refused": append([]string{}, r.Refused...), "deadlock": r.Deadlock > 0,
 	}
 	if !c.Since.IsZero() {
-		out.Properties["since"] = clock(c.Since)
+		out.Properties["since"] = page.Clock(c.Since)
 	}
 	return out
 }

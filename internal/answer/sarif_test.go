@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 func sarifOf(t *testing.T, d *diagnosis.Diagnosis, o Options) (sarifLog, []byte) {
@@ -31,7 +32,7 @@ func sarifOf(t *testing.T, d *diagnosis.Diagnosis, o Options) (sarifLog, []byte)
 func TestSARIFGolden(t *testing.T) {
 	for _, s := range samples {
 		t.Run(s.name, func(t *testing.T) {
-			log, raw := sarifOf(t, s.make(), options(Style{}))
+			log, raw := sarifOf(t, s.make(), options(page.Style{}))
 			golden(t, "sarif-"+s.name+".sarif", raw)
 			checkSARIF(t, log, s.make())
 		})
@@ -131,14 +132,14 @@ func checkLocation(t *testing.T, l sarifLocation, bases map[string]sarifBase) {
 
 // TestSARIFFingerprints compares two runs: another archive of the same cluster, later.
 func TestSARIFFingerprints(t *testing.T) {
-	first, _ := sarifOf(t, twoRoots(), options(Style{}))
+	first, _ := sarifOf(t, twoRoots(), options(page.Style{}))
 	later := twoRoots()
 	later.Source.Name, later.Now = "./another", later.Now.Add(time.Hour)
 	for i := range later.Roots {
 		later.Roots[i].Cases[0].Since = later.Now
 		later.Roots[i].Cases[0].Evidence = nil
 	}
-	second, _ := sarifOf(t, later, options(Style{}))
+	second, _ := sarifOf(t, later, options(page.Style{}))
 	seen := map[string]bool{}
 	for i, r := range first.Runs[0].Results {
 		if fmt.Sprint(r.Fingerprints) != fmt.Sprint(second.Runs[0].Results[i].Fingerprints) {
@@ -151,7 +152,7 @@ func TestSARIFFingerprints(t *testing.T) {
 	}
 	other := twoRoots()
 	other.Cluster.ID = "another"
-	third, _ := sarifOf(t, other, options(Style{}))
+	third, _ := sarifOf(t, other, options(page.Style{}))
 	if fmt.Sprint(third.Runs[0].Results[0].Fingerprints) == fmt.Sprint(first.Runs[0].Results[0].Fingerprints) {
 		t.Error("two clusters share a fingerprint")
 	}
@@ -159,7 +160,7 @@ func TestSARIFFingerprints(t *testing.T) {
 
 // TestSARIFSaysWhatWasNotRead holds that no result is not taken for no fault.
 func TestSARIFSaysWhatWasNotRead(t *testing.T) {
-	log, _ := sarifOf(t, unreadable(), options(Style{}))
+	log, _ := sarifOf(t, unreadable(), options(page.Style{}))
 	n := log.Runs[0].Invocations[0].Notifications
 	if len(log.Runs[0].Results) != 0 || len(n) != 1 || !strings.Contains(n[0].Message.Text, "connection refused") {
 		t.Errorf("%d results, notifications %+v", len(log.Runs[0].Results), n)

@@ -10,29 +10,30 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/lookup"
 	"github.com/rollcall-project/rollcall/internal/kernel/message"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // Scan writes what a text shows, for a person.
 func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
-	t := &text{page: page{Style: o.Style}, o: o, d: &diagnosis.Diagnosis{}}
+	t := &text{Page: page.Page{Style: o.Style}, o: o, d: &diagnosis.Diagnosis{}}
 	t.scanResult(r, c)
-	t.parts(0, dim, []string{count(r.Lines, "line", "lines") + " read", "no cluster was asked"})
+	t.Parts(0, page.Dim, []string{page.Count(r.Lines, "line", "lines") + " read", "no cluster was asked"})
 	if r.Damaged != "" && (r.Result == message.Present || len(r.Symptoms) > 0) {
-		t.para(0, span{}, dim, "Not read whole: "+r.Damaged)
+		t.Para(0, page.Span{}, page.Dim, "Not read whole: "+r.Damaged)
 	}
 	for i, m := range r.Matches {
 		if i == maxScanned {
-			t.para(0, span{}, dim, fmt.Sprintf("%d less likely causes are left out; -o json has them all.", len(r.Matches)-i))
+			t.Para(0, page.Span{}, page.Dim, fmt.Sprintf("%d less likely causes are left out; -o json has them all.", len(r.Matches)-i))
 			break
 		}
 		t.scanMatch(i, m, c)
 	}
 	if len(r.Symptoms) > 0 {
-		t.blank()
-		t.head(0, "Also wrong, as an effect or without a cause that the text shows")
+		t.Blank()
+		t.Head(0, "Also wrong, as an effect or without a cause that the text shows")
 		for i, m := range r.Symptoms {
 			if i == maxScanned {
-				t.line(2, span{dim, fmt.Sprintf("and %d more; -o json has them", len(r.Symptoms)-i)})
+				t.Line(2, page.Dim.Span(fmt.Sprintf("and %d more; -o json has them", len(r.Symptoms)-i)))
 				break
 			}
 			t.scanLines(m, matchTitle(m, c))
@@ -46,12 +47,12 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 		if m.Quiet {
 			why = "Not seen in the last 500 lines: "
 		}
-		t.blank()
-		t.para(0, span{dim, why}, dim, matchTitle(m, c))
+		t.Blank()
+		t.Para(0, page.Dim.Span(why), page.Dim, matchTitle(m, c))
 	}
 	t.scanNormal(r)
 	t.scanNext(r)
-	return t.flush(w)
+	return t.Flush(w)
 }
 
 // maxScanned is how many matches a person gets to see.
@@ -60,10 +61,10 @@ const maxScanned = 5
 func (t *text) scanResult(r *message.Report, c *fault.Catalog) {
 	switch r.Result {
 	case message.Present:
-		t.lead(0, span{red, t.sign(signBad) + " CAUSE FOUND: "}, "  ", plain, matchTitle(r.Matches[0], c)+sureWords[r.Matches[0].Confidence], 0)
+		t.Lead(0, page.Red.Span(t.Sign(page.Bad)+" CAUSE FOUND: "), "  ", page.Plain, matchTitle(r.Matches[0], c)+sureWords[r.Matches[0].Confidence], 0)
 	case message.Unknown:
 		if r.Damaged != "" && len(r.Symptoms) == 0 {
-			t.lead(0, span{yellow, t.sign(signOpen) + " UNKNOWN: "}, "  ", plain, r.Damaged+". The rest of it was not checked: correct it, or copy it again", 0)
+			t.Lead(0, page.Yellow.Span(t.Sign(page.Open)+" UNKNOWN: "), "  ", page.Plain, r.Damaged+". The rest of it was not checked: correct it, or copy it again", 0)
 			return
 		}
 		var says string
@@ -73,11 +74,12 @@ func (t *text) scanResult(r *message.Report, c *fault.Catalog) {
 		case len(r.Symptoms) > 0:
 			says = matchTitle(r.Symptoms[0], c) + "; this text does not show why"
 		default:
-			says = "errors that Rollcall does not know: " + count(r.ErrorLines, "line", "lines")
+			says = "errors that Rollcall does not know: " + page.Count(r.ErrorLines, "line", "lines")
 		}
-		t.lead(0, span{yellow, t.sign(signOpen) + " UNKNOWN: "}, "  ", plain, says, 0)
+		t.Lead(0, page.Yellow.Span(t.Sign(page.Open)+" UNKNOWN: "), "  ", page.Plain, says, 0)
 	default:
-		t.lead(0, span{bold, "NO KNOWN SIGN OF TROUBLE "}, "  ", plain, "in this text. That is not the same as healthy: a text shows only what was pasted", 0)
+		t.Lead(0, page.Bold.Span("NO KNOWN SIGN OF TROUBLE "), "  ", page.Plain,
+			"in this text. That is not the same as healthy: a text shows only what was pasted", 0)
 	}
 }
 
@@ -90,20 +92,20 @@ var sureWords = map[fault.Grade]string{
 
 // scanMatch writes one cause: its lines, and what to do about it.
 func (t *text) scanMatch(i int, m message.Match, c *fault.Catalog) {
-	t.blank()
+	t.Blank()
 	t.scanLines(m, fmt.Sprintf("%d. %s%s", i+1, matchTitle(m, c), sureWords[m.Confidence]))
 	if len(m.Explains) > 0 {
-		t.lead(2, span{bold, "It explains: "}, "  ", plain, strings.Join(m.Explains, ", "), 0)
+		t.Lead(2, page.Bold.Span("It explains: "), "  ", page.Plain, strings.Join(m.Explains, ", "), 0)
 	}
 	f, ok := c.Fault(m.Fault)
 	if !ok {
 		return
 	}
 	if i > 0 {
-		t.line(2, span{plain, "More: "}, span{cyan, t.o.know("explain " + m.Fault)})
+		t.Line(2, page.Plain.Span("More: "), page.Cyan.Span(t.o.know("explain "+m.Fault)))
 		return
 	}
-	t.para(2, span{}, plain, f.Means)
+	t.Para(2, page.Span{}, page.Plain, f.Means)
 	var list []fault.Advice
 	for _, id := range f.Remedies {
 		if known, ok := c.Remedy(id); ok {
@@ -116,7 +118,7 @@ func (t *text) scanMatch(i int, m message.Match, c *fault.Catalog) {
 		t.remedies(list, "")
 	}
 	t.refused(f.Refused)
-	t.line(2, span{plain, "More: "}, span{cyan, t.o.know("explain " + m.Fault)})
+	t.Line(2, page.Plain.Span("More: "), page.Cyan.Span(t.o.know("explain "+m.Fault)))
 }
 
 // toDecide writes what shows whether a cause is the right one: the steps of its remedies that
@@ -133,13 +135,13 @@ func (t *text) toDecide(list []fault.Advice) {
 		}
 		whole := a
 		a.Steps = a.Steps[:first]
-		t.lead(2, span{bold, "To decide whether it is this cause: "}, "  ", plain, "these steps only read", 0)
+		t.Lead(2, page.Bold.Span("To decide whether it is this cause: "), "  ", page.Plain, "these steps only read", 0)
 		t.steps(a)
-		t.lead(2, span{bold, "Once it is proven: "}, "  ", plain, t.about(whole, "")+": "+t.o.know("explain "+a.ID), 0)
+		t.Lead(2, page.Bold.Span("Once it is proven: "), "  ", page.Plain, t.about(whole, "")+": "+t.o.know("explain "+a.ID), 0)
 		return
 	}
 	if len(list) > 0 {
-		t.lead(2, span{bold, "Once it is proven: "}, "  ", plain, t.about(list[0], "")+": "+t.o.know("explain "+list[0].ID), 0)
+		t.Lead(2, page.Bold.Span("Once it is proven: "), "  ", page.Plain, t.about(list[0], "")+": "+t.o.know("explain "+list[0].ID), 0)
 	}
 }
 
@@ -149,39 +151,39 @@ func (t *text) scanLines(m message.Match, title string) {
 	if id != "" {
 		id = "  [" + id + "]"
 	}
-	t.lead(0, span{}, "   ", bold, title+id, 0)
+	t.Lead(0, page.Span{}, "   ", page.Bold, title+id, 0)
 	for _, l := range m.Lines {
-		t.lead(2, span{dim, atLine(l.Number)}, "    ", plain, l.Text, 3)
+		t.Lead(2, page.Dim.Span(atLine(l.Number)), "    ", page.Plain, l.Text, 3)
 	}
 	if n := m.Count - len(m.Lines); n > 0 {
-		t.line(2, span{dim, fmt.Sprintf("and %s more", count(n, "line", "lines"))})
+		t.Line(2, page.Dim.Span(fmt.Sprintf("and %s more", page.Count(n, "line", "lines"))))
 	}
 }
 
 // unknownErrors writes the lines that their programs call errors and that nobody knows.
 func (t *text) unknownErrors(r *message.Report) {
 	if len(r.Errors) > 0 {
-		t.blank()
-		head := "Errors that Rollcall does not know: " + count(r.ErrorLines, "line", "lines")
+		t.Blank()
+		head := "Errors that Rollcall does not know: " + page.Count(r.ErrorLines, "line", "lines")
 		if n := len(r.Errors); n < r.ErrorLines {
-			head += ", " + count(n, "kind", "kinds")
+			head += ", " + page.Count(n, "kind", "kinds")
 		}
-		t.head(0, head)
+		t.Head(0, head)
 	}
 	for i, e := range r.Errors {
 		if i == maxScanned {
-			t.line(2, span{dim, fmt.Sprintf("and %s more; -o json has them", count(len(r.Errors)-i, "kind", "kinds"))})
+			t.Line(2, page.Dim.Span(fmt.Sprintf("and %s more; -o json has them", page.Count(len(r.Errors)-i, "kind", "kinds"))))
 			break
 		}
 		l := e.Lines[0]
-		t.lead(2, span{dim, atLine(l.Number)}, "    ", plain, l.Text, 2)
+		t.Lead(2, page.Dim.Span(atLine(l.Number)), "    ", page.Plain, l.Text, 2)
 		if e.Count > 1 {
-			t.line(4, span{dim, fmt.Sprintf("%d times, the last one in line %d", e.Count, e.Lines[len(e.Lines)-1].Number)})
+			t.Line(4, page.Dim.Span(fmt.Sprintf("%d times, the last one in line %d", e.Count, e.Lines[len(e.Lines)-1].Number)))
 		}
 	}
 	if r.PastErrors > 0 {
-		t.blank()
-		t.para(0, span{}, dim, count(r.PastErrors, "line reports an error", "lines report errors")+" that Rollcall does not know. Past: resolved "+
+		t.Blank()
+		t.Para(0, page.Span{}, page.Dim, page.Count(r.PastErrors, "line reports an error", "lines report errors")+" that Rollcall does not know. Past: resolved "+
 			"later in this text, or not seen in its last 500 lines.")
 	}
 }
@@ -192,10 +194,10 @@ func (t *text) nearPages() {
 	if len(t.o.Near) == 0 {
 		return
 	}
-	t.blank()
-	t.head(0, "Pages that have its words")
+	t.Blank()
+	t.Head(0, "Pages that have its words")
 	for _, h := range t.o.Near {
-		t.lead(2, span{cyan, t.o.know("explain " + h.ID)}, "    ", plain, ": "+h.Title, 0)
+		t.Lead(2, page.Cyan.Span(t.o.know("explain "+h.ID)), "    ", page.Plain, ": "+h.Title, 0)
 	}
 }
 
@@ -204,28 +206,28 @@ func (t *text) scanNormal(r *message.Report) {
 	if len(r.Matches) > 0 || len(r.Normal) == 0 {
 		return
 	}
-	t.blank()
-	t.head(0, "Known as normal")
+	t.Blank()
+	t.Head(0, "Known as normal")
 	for i, n := range r.Normal {
 		if i == maxScanned {
 			break
 		}
-		t.lead(2, span{dim, atLine(n.Line.Number)}, "    ", plain, n.Words, 0)
+		t.Lead(2, page.Dim.Span(atLine(n.Line.Number)), "    ", page.Plain, n.Words, 0)
 	}
 }
 
 // scanNext says how to continue.
 func (t *text) scanNext(r *message.Report) {
-	t.blank()
+	t.Blank()
 	if r.Result == message.Present {
-		t.lead(0, span{bold, "Next: "}, "  ", plain, "check it against the cluster, or against an archive:", 0)
+		t.Lead(0, page.Bold.Span("Next: "), "  ", page.Plain, "check it against the cluster, or against an archive:", 0)
 	} else {
-		t.lead(0, span{bold, "Next: "}, "  ", plain, "ask the cluster, or give more: an archive, the whole console, the journal of the host.", 0)
+		t.Lead(0, page.Bold.Span("Next: "), "  ", page.Plain, "ask the cluster, or give more: an archive, the whole console, the journal of the host.", 0)
 	}
-	t.line(2, span{cyan, t.o.know("diagnose")})
-	t.line(2, span{cyan, t.o.know("diagnose --from must-gather.tar.gz")})
+	t.Line(2, page.Cyan.Span(t.o.know("diagnose")))
+	t.Line(2, page.Cyan.Span(t.o.know("diagnose --from must-gather.tar.gz")))
 	if r.Result != message.Present {
-		t.line(2, span{cyan, t.o.know("diagnose --console HOST=FILE")})
+		t.Line(2, page.Cyan.Span(t.o.know("diagnose --console HOST=FILE")))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/lookup"
 	"github.com/rollcall-project/rollcall/internal/kernel/message"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // Remedy is what a report says of a refused remedy: what really happens, when it is safe
@@ -20,7 +21,7 @@ type Remedy struct{ Title, Happens, When, Instead string }
 
 // Options say how a diagnosis is rendered and what its commands look like.
 type Options struct {
-	Style
+	page.Style
 	Command   string                // how the user calls the tool; "": rollcall
 	Source    string                // flags that a command needs to read the same source again
 	Answer    string                // flags that change the answer: only diagnose and the list of hosts take them
@@ -69,7 +70,7 @@ func (o Options) know(words string) string {
 
 // text renders one diagnosis.
 type text struct {
-	page
+	page.Page
 	o       Options
 	d       *diagnosis.Diagnosis
 	finding map[fault.Key]diagnosis.Finding // those that decide something
@@ -78,7 +79,7 @@ type text struct {
 }
 
 func newText(d *diagnosis.Diagnosis, o Options) *text {
-	t := &text{page: page{Style: o.Style}, o: o, d: d, finding: map[fault.Key]diagnosis.Finding{}}
+	t := &text{Page: page.Page{Style: o.Style}, o: o, d: d, finding: map[fault.Key]diagnosis.Finding{}}
 	for i := range d.Findings {
 		if f := &d.Findings[i]; !decidesNothing(f) {
 			t.finding[f.Key()] = *f
@@ -93,7 +94,7 @@ func renderText(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	if d.Source.Kind == planSource {
 		return planText(w, d, o)
 	}
-	return fitted(d, o).flush(w)
+	return fitted(d, o).Flush(w)
 }
 
 // answer writes the whole answer, as short as it is asked for.
@@ -135,21 +136,21 @@ func (t *text) verdict() {
 	if r := t.o.Messages; r != nil && r.Result != message.Absent && h.words == noSignInText {
 		h.words = "UNDECIDED: something failed, and this text does not show why"
 	}
-	mark := t.sign(h.sign)
+	mark := t.Sign(h.sign)
 	if strings.EqualFold(mark, "ok") {
 		mark = "OK"
 	}
 	words := mark + " " + h.words
 	reason := t.verdictReason()
 	if reason == "" {
-		t.line(0, span{h.paint, words})
+		t.Line(0, h.paint.Span(words))
 		return
 	}
 	rows := 3
 	if t.short >= oneStep { // as much of it as tells the verdict: -o wide has the rest
 		rows = 2
 	}
-	t.lead(0, span{h.paint, words + ": "}, "  ", plain, reason, t.limit(rows))
+	t.Lead(0, h.paint.Span(words+": "), "  ", page.Plain, reason, t.limit(rows))
 }
 
 // verdictReason is what follows the class of the verdict.
@@ -161,21 +162,21 @@ func (t *text) clauses() []string {
 	reason := v.Reason
 	switch {
 	case v.Class == diagnosis.Settling:
-		reason = "for up to " + fault.Span(v.Until.Sub(t.d.Now)) + " more, until " + clock(v.Until) + "; run this again then"
+		reason = "for up to " + fault.Span(v.Until.Sub(t.d.Now)) + " more, until " + page.Clock(v.Until) + "; run this again then"
 	case len(v.Open) > 0:
 		return t.questions()
 	case t.d.Source.Kind == planSource && len(t.d.Roots) > 0:
 		reason = t.planReason()
 	case v.Class == diagnosis.CannotCheck, v.Class == diagnosis.OnlyAccepted:
 	case v.Class == diagnosis.Healthy && len(t.d.Roots) > 0 && v.Fix == "": // notes, and no cause of anything
-		reason = count(len(t.d.Roots), "note", "notes")
+		reason = page.Count(len(t.d.Roots), "note", "notes")
 	case len(t.d.Roots) > 0 && (v.Class != diagnosis.Undetermined || v.Fix == ""):
-		reason = count(len(t.d.Roots), "cause", "causes")
+		reason = page.Count(len(t.d.Roots), "cause", "causes")
 		if v.Fix != "" {
 			reason += ", " + strings.TrimSuffix(actorSentences[v.Fix]+": "+v.Where, ": ")
 		}
 		if n := t.d.WarningsWithoutRemedy(); n > 0 && v.Class != diagnosis.Undetermined {
-			return []string{reason, count(n, "warning", "warnings") + " without a remedy"}
+			return []string{reason, page.Count(n, "warning", "warnings") + " without a remedy"}
 		}
 	}
 	if reason == "" {
@@ -196,7 +197,7 @@ func (t *text) questions() []string {
 		list = append(list, q.Says)
 	}
 	if problems > 0 {
-		return slices.Insert(list, 0, count(len(t.d.Groups.Unexplained), "problem", "problems")+", cause unknown")
+		return slices.Insert(list, 0, page.Count(len(t.d.Groups.Unexplained), "problem", "problems")+", cause unknown")
 	}
 	return list
 }
@@ -208,7 +209,7 @@ func (t *text) unexplained() {
 			return
 		}
 		if t.short < firstInFull || i < 2 {
-			t.blank()
+			t.Blank()
 		}
 		t.openTitle(u)
 		if t.short < firstInFull || i == 0 && len(t.d.Roots) == 0 {
@@ -219,20 +220,20 @@ func (t *text) unexplained() {
 
 // openTitle writes what is wrong and that its cause is not known.
 func (t *text) openTitle(u open) {
-	t.lead(0, span{yellow, t.sign(signOpen) + " "}, "  ", bold, t.linkTitle(u.link), t.atMost(0, 2))
+	t.Lead(0, page.Yellow.Span(t.Sign(page.Open)+" "), "  ", page.Bold, t.linkTitle(u.link), t.atMost(0, 2))
 	about := []string{u.Fault, "cause unknown", string(u.Severity)}
 	if u.Subject.Name != fault.Unnamed {
 		about = append(about, u.Subject.String())
 	}
-	t.parts(2, dim, about)
+	t.Parts(2, page.Dim, about)
 }
 
 // openDetails writes what is seen of the symptoms without a proven cause, and what could be
 // behind each.
 func (t *text) openDetails() {
 	for _, u := range t.withoutCause() {
-		t.blank()
-		t.head(0, "Cause unknown: "+u.Fault)
+		t.Blank()
+		t.Head(0, "Cause unknown: "+u.Fault)
 		t.proof(u.Evidence)
 		t.suspects(u.Suspects)
 	}
@@ -251,18 +252,18 @@ func (t *text) decides(s diagnosis.Suspect) string {
 
 func (t *text) suspects(list []diagnosis.Suspect) {
 	if len(list) == 0 {
-		t.para(2, span{}, plain, "No fault of the catalog could explain it here.")
+		t.Para(2, page.Span{}, page.Plain, "No fault of the catalog could explain it here.")
 		return
 	}
-	t.head(2, "It could be")
+	t.Head(2, "It could be")
 	for i, s := range list {
 		if i == fewSuspects && !t.o.Wide {
-			t.para(2, span{plain, "- "}, dim, moreHint(len(list)-i))
+			t.Para(2, page.Plain.Span("- "), page.Dim, moreHint(len(list)-i))
 			return
 		}
-		t.para(2, span{plain, "- "}, plain, t.brief(s.Title)+t.alsoAt(s))
+		t.Para(2, page.Plain.Span("- "), page.Plain, t.brief(s.Title)+t.alsoAt(s))
 		if how := t.decides(s); how != "" {
-			t.para(4, span{plain, "decide: "}, cyan, how)
+			t.Para(4, page.Plain.Span("decide: "), page.Cyan, how)
 		}
 	}
 }
@@ -281,24 +282,24 @@ func (t *text) settling() {
 	if len(list) == 0 || t.short >= oneStep {
 		return
 	}
-	t.blank()
+	t.Blank()
 	if t.short >= firstInFull {
-		t.para(0, span{yellow, t.sign(signWait) + " "}, plain, "in progress, not a fault yet: "+count(len(list), "thing", "things"))
+		t.Para(0, page.Yellow.Span(t.Sign(page.Wait)+" "), page.Plain, "in progress, not a fault yet: "+page.Count(len(list), "thing", "things"))
 		return
 	}
-	t.head(0, "In progress")
+	t.Head(0, "In progress")
 	for i, w := range list {
 		if i == fewSettling && !t.o.Wide {
-			t.line(2, span{dim, moreHint(len(list) - i)})
+			t.Line(2, page.Dim.Span(moreHint(len(list)-i)))
 			return
 		}
-		t.para(0, span{yellow, t.sign(signWait) + " "}, plain, t.linkTitle(linkOf(w.Group))+"; "+t.deadline(w.Until))
+		t.Para(0, page.Yellow.Span(t.Sign(page.Wait)+" "), page.Plain, t.linkTitle(linkOf(w.Group))+"; "+t.deadline(w.Until))
 	}
 }
 
 // deadline says when what is normal so far becomes a fault.
 func (t *text) deadline(until time.Time) string {
-	return fmt.Sprintf("a fault from %s on (in %s)", clock(until), fault.Span(until.Sub(t.d.Now)))
+	return fmt.Sprintf("a fault from %s on (in %s)", page.Clock(until), fault.Span(until.Sub(t.d.Now)))
 }
 
 const fewSettling = 5
@@ -308,10 +309,10 @@ func (t *text) timeline() {
 	if len(t.d.Timeline) == 0 {
 		return
 	}
-	t.blank()
-	t.head(0, "When")
+	t.Blank()
+	t.Head(0, "When")
 	for _, m := range t.d.Timeline {
-		t.para(2, span{dim, clock(m.Time) + "  "}, plain, m.Subject.String()+": "+m.Text)
+		t.Para(2, page.Dim.Span(page.Clock(m.Time)+"  "), page.Plain, m.Subject.String()+": "+m.Text)
 	}
 }
 
@@ -319,5 +320,5 @@ func until(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return clock(t)
+	return page.Clock(t)
 }

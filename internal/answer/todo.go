@@ -7,6 +7,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // actors say who carries a remedy out.
@@ -46,7 +47,7 @@ func (t *text) todo(r diagnosis.Root) {
 	}
 	t.refused(r.Refused)
 	if t.short == wholeAnswer {
-		t.line(2, span{plain, "More: "}, span{cyan, t.o.know("explain " + r.Fault)})
+		t.Line(2, page.Plain.Span("More: "), page.Cyan.Span(t.o.know("explain "+r.Fault)))
 	}
 }
 
@@ -64,8 +65,8 @@ func (t *text) plan(r diagnosis.Root, command string) {
 	if t.d.Source.Kind != "live" {
 		about = "plan the repair on the live cluster (it changes nothing)"
 	}
-	t.lead(2, span{bold, "What to do: "}, "  ", plain, about, 0)
-	t.line(4, span{cyan, command})
+	t.Lead(2, page.Bold.Span("What to do: "), "  ", page.Plain, about, 0)
+	t.Line(4, page.Cyan.Span(command))
 	opens := t.deadlockRemedy(r)
 	var steps []string
 	remedies := r.Cases[0].Remedies
@@ -77,10 +78,10 @@ func (t *text) plan(r diagnosis.Root, command string) {
 		}
 		steps, rest = append(steps, words+")"), rest[1:]
 	}
-	t.lead(2, span{bold, "It can use: "}, "  ", plain, strings.Join(steps, ", "), 0)
+	t.Lead(2, page.Bold.Span("It can use: "), "  ", page.Plain, strings.Join(steps, ", "), 0)
 	if t.o.Wide {
 		for _, a := range remedies[:len(steps)] {
-			t.lead(2, span{bold, "By hand: "}, "  ", plain, t.about(a, opens), 0)
+			t.Lead(2, page.Bold.Span("By hand: "), "  ", page.Plain, t.about(a, opens), 0)
 			t.requires(a)
 			t.steps(a)
 			t.verify(a.Verify)
@@ -103,11 +104,11 @@ func (t *text) deadlockRemedy(r diagnosis.Root) string {
 // remedies writes the first remedy in full and names the others.
 func (t *text) remedies(list []fault.Advice, opens string) {
 	if len(list) == 0 {
-		t.lead(2, span{bold, "What to do: "}, "  ", plain, "nothing needs a repair here alone. Find its cause: `"+t.o.know("diagnose")+
+		t.Lead(2, page.Bold.Span("What to do: "), "  ", page.Plain, "nothing needs a repair here alone. Find its cause: `"+t.o.know("diagnose")+
 			"`; keep the evidence with `"+t.o.know("collect")+"`.", 0)
 		return
 	}
-	t.lead(2, span{bold, "What to do: "}, "  ", plain, t.about(list[0], opens), 0)
+	t.Lead(2, page.Bold.Span("What to do: "), "  ", page.Plain, t.about(list[0], opens), 0)
 	t.requires(list[0])
 	t.steps(list[0])
 	t.verify(list[0].Verify)
@@ -127,7 +128,7 @@ func (t *text) others(list []fault.Advice, opens string) {
 		if a.Applies == fault.Absent {
 			mark = "Not now: "
 		}
-		t.lead(2, span{bold, mark}, "  ", plain, t.about(a, opens)+": "+t.o.know("explain "+a.ID), 0)
+		t.Lead(2, page.Bold.Span(mark), "  ", page.Plain, t.about(a, opens)+": "+t.o.know("explain "+a.ID), 0)
 		if t.o.Wide {
 			t.requires(a)
 		}
@@ -148,7 +149,7 @@ func (t *text) requires(a fault.Advice) {
 		if !t.o.Wide && strings.HasSuffix(q, ": yes") {
 			continue
 		}
-		t.lead(4, span{yellow, "Only if "}, "  ", plain, q, 0)
+		t.Lead(4, page.Yellow.Span("Only if "), "  ", page.Plain, q, 0)
 	}
 }
 
@@ -156,22 +157,22 @@ func (t *text) requires(a fault.Advice) {
 func (t *text) steps(a fault.Advice) {
 	for i, s := range a.Steps {
 		if i == t.short.steps() && len(a.Steps) > i+1 {
-			t.line(2, span{plain, "and " + count(len(a.Steps)-i, "more step", "more steps") + ": "}, span{cyan, t.o.know("explain " + a.ID)})
+			t.Line(2, page.Plain.Span("and "+page.Count(len(a.Steps)-i, "more step", "more steps")+": "), page.Cyan.Span(t.o.know("explain "+a.ID)))
 			return
 		}
 		do := s.Do
 		if s.On == "host" {
 			do += " (on the host)"
 		}
-		t.para(2, span{bold, fmt.Sprintf("%d. ", i+1)}, plain, do)
+		t.Para(2, page.Bold.Span(fmt.Sprintf("%d. ", i+1)), page.Plain, do)
 		for l := range strings.Lines(s.Run) {
-			t.line(5, span{cyan, t.command(strings.TrimRight(l, "\n"))})
+			t.Line(5, page.Cyan.Span(t.command(strings.TrimRight(l, "\n"))))
 			if t.short >= firstAlone {
 				break
 			}
 		}
 		if s.Expect != "" && t.short < stepsInShort {
-			t.para(5, span{dim, t.sign(pointer) + " "}, dim, s.Expect)
+			t.Para(5, page.Dim.Span(t.Sign(page.Pointer)+" "), page.Dim, s.Expect)
 		}
 	}
 }
@@ -198,16 +199,16 @@ func (t *text) verify(v fault.Proof) {
 	if v.Takes != "" {
 		expect += " (usually within " + v.Takes + ")"
 	}
-	t.lead(2, span{bold, "It worked when: "}, "  ", plain, expect, 0)
+	t.Lead(2, page.Bold.Span("It worked when: "), "  ", page.Plain, expect, 0)
 	if v.Run != "" {
-		t.line(5, span{cyan, t.command(v.Run)})
+		t.Line(5, page.Cyan.Span(t.command(v.Run)))
 	}
 }
 
 func (t *text) costs(a fault.Advice) {
 	for _, line := range []struct{ head, text string }{{"Risk: ", a.RiskText}, {"Undo: ", a.Undo}, {"If the diagnosis is wrong: ", a.IfWrong}} {
 		if line.text != "" {
-			t.lead(2, span{bold, line.head}, "  ", plain, line.text, 0)
+			t.Lead(2, page.Bold.Span(line.head), "  ", page.Plain, line.text, 0)
 		}
 	}
 }
@@ -218,16 +219,16 @@ func (t *text) refused(ids []string) {
 		return
 	}
 	if !t.o.Wide {
-		t.lead(2, span{red, "Do not "}, "  ", plain, "(why: "+t.o.know("explain ID")+"): "+strings.Join(ids, ", "), 0)
+		t.Lead(2, page.Red.Span("Do not "), "  ", page.Plain, "(why: "+t.o.know("explain ID")+"): "+strings.Join(ids, ", "), 0)
 		return
 	}
-	t.line(2, span{red, "Do not"}, span{plain, " (why: "}, span{cyan, t.o.know("explain ID")}, span{plain, ")"})
+	t.Line(2, page.Red.Span("Do not"), page.Plain.Span(" (why: "), page.Cyan.Span(t.o.know("explain ID")), page.Plain.Span(")"))
 	for _, id := range ids {
 		line := id
 		if known, ok := t.o.Refused[id]; ok {
 			line += ": " + known.Title
 		}
-		t.para(2, span{plain, "- "}, plain, line)
+		t.Para(2, page.Plain.Span("- "), page.Plain, line)
 	}
 }
 

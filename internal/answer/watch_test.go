@@ -15,6 +15,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // followed is a follower that has seen runs of one diagnosis, the last one now.
@@ -76,12 +77,12 @@ func TestWatchScreen(t *testing.T) {
 	for _, s := range watchSamples {
 		v := s.make().View()
 		for _, size := range [][2]int{{80, 24}, {40, 10}} {
-			lines := WatchScreen(v, noon.Add(3*time.Second), WatchSize{Width: size[0], Height: size[1], Next: s.next, Busy: "reading"}, options(Style{Width: size[0]}))
+			lines := WatchScreen(v, noon.Add(3*time.Second), WatchSize{Width: size[0], Height: size[1], Next: s.next, Busy: "reading"}, options(page.Style{Width: size[0]}))
 			golden(t, fmt.Sprintf("watch-%s-%dx%d.txt", s.name, size[0], size[1]), []byte(strings.Join(lines, "\n")+"\n"))
 		}
 		for width := 20; width < 170; width += 7 {
 			for height := 4; height < 60; height += 3 {
-				lines := WatchScreen(v, noon, WatchSize{Width: width, Height: height, Next: s.next}, options(Style{Width: width}))
+				lines := WatchScreen(v, noon, WatchSize{Width: width, Height: height, Next: s.next}, options(page.Style{Width: width}))
 				if len(lines) > height-1 {
 					t.Errorf("%s at %dx%d: %d lines", s.name, width, height, len(lines))
 				}
@@ -106,7 +107,7 @@ func TestWatchScreenIsClean(t *testing.T) {
 		d.Roots[0].Cases[0].Title = "title \x1b]0;owned\a and \u202e"
 		return d
 	})
-	text := strings.Join(WatchScreen(f.View(), noon, WatchSize{Width: 80, Height: 40}, options(Style{Width: 80})), "\n")
+	text := strings.Join(WatchScreen(f.View(), noon, WatchSize{Width: 80, Height: 40}, options(page.Style{Width: 80})), "\n")
 	if strings.ContainsAny(text, "\x1b\a\u202e") {
 		t.Errorf("%q", text)
 	}
@@ -166,12 +167,12 @@ func TestWatchEnd(t *testing.T) {
 	}
 	end.Next = "rollcall fix plan"
 	var out bytes.Buffer
-	if err := WatchEnd(&out, end, f.Last(), options(Style{})); err != nil {
+	if err := WatchEnd(&out, end, f.Last(), options(page.Style{})); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "watch-end.txt", out.Bytes())
 	out.Reset()
-	if err := Indicators(&out, "After check", end.Indicators, Style{ASCII: true}); err != nil {
+	if err := Indicators(&out, "After check", end.Indicators, page.Style{ASCII: true}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "watch-indicators-ascii.txt", out.Bytes())

@@ -7,11 +7,12 @@ import (
 	"io"
 
 	"github.com/rollcall-project/rollcall/internal/follow"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // WatchLine writes an event as one line: its time and its sentence.
-func WatchLine(w io.Writer, e follow.Event, s Style) error {
-	return write(w, clock(e.Time)+"  "+s.clean(e.Text)+"\n")
+func WatchLine(w io.Writer, e follow.Event, s page.Style) error {
+	return page.Write(w, page.Clock(e.Time)+"  "+s.Clean(e.Text)+"\n")
 }
 
 // WatchJSON writes an event as one line of JSON (docs/schema/watch.v1alpha1.json).
@@ -22,5 +23,5 @@ func WatchJSON(w io.Writer, e follow.Event) error {
 	if err := enc.Encode(e); err != nil {
 		return fmt.Errorf("encode a change as JSON: %w", err)
 	}
-	return write(w, b.String())
+	return page.Write(w, b.String())
 }

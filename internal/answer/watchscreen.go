@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // WatchSize is the room that a frame has, and what is done meanwhile.
@@ -24,7 +25,7 @@ type WatchSize struct {
 func WatchScreen(v follow.View, now time.Time, size WatchSize, o Options) []string {
 	s := &watchScreen{Style: o.Style, v: v, now: now, size: size}
 	if v.Diagnosis == nil {
-		return s.fitAll([]watchLine{{{bold, "rollcall watch"}}, {{dim, size.Busy}}})
+		return s.fitAll([]watchLine{{page.Bold.Span("rollcall watch")}, {page.Dim.Span(size.Busy)}})
 	}
 	s.t = newText(v.Diagnosis, o)
 	sections := []watchSection{
@@ -41,7 +42,7 @@ func WatchScreen(v follow.View, now time.Time, size WatchSize, o Options) []stri
 }
 
 // watchLine is one line before it is cut to the width.
-type watchLine []span
+type watchLine []page.Span
 
 // watchSection is a part of the frame. Where it has more lines than room its last one says
 // how many are left out.
@@ -53,7 +54,7 @@ type watchSection struct {
 }
 
 type watchScreen struct {
-	Style
+	page.Style
 	v    follow.View
 	t    *text
 	now  time.Time
@@ -118,7 +119,7 @@ func (s *watchScreen) share(list []watchSection) []watchLine {
 		}
 		lines := section.lines[:give[i]]
 		if n := len(section.lines) - give[i]; n > 0 && section.more != "" && give[i] > 1 {
-			lines = append(slices.Clone(lines[:give[i]-1]), watchLine{{dim, fmt.Sprintf("  and %d more %s", n+1, section.more)}})
+			lines = append(slices.Clone(lines[:give[i]-1]), watchLine{page.Dim.Span(fmt.Sprintf("  and %d more %s", n+1, section.more))})
 		}
 		out = append(out, lines...)
 	}
@@ -132,12 +133,12 @@ func (s *watchScreen) fitAll(list []watchLine) []string {
 		var b strings.Builder
 		left := s.width()
 		for _, part := range line {
-			text := s.clean(part.text)
-			if length(text) > left {
-				text = cut(text, left-length(s.sign(ellipsis))) + s.sign(ellipsis)
+			text := s.Clean(part.Text)
+			if page.Length(text) > left {
+				text = page.Cut(text, left-page.Length(s.Sign(page.Ellipsis))) + s.Sign(page.Ellipsis)
 			}
-			left -= length(text)
-			b.WriteString(s.paint(part.paint, text))
+			left -= page.Length(text)
+			b.WriteString(s.Paint(part.Paint, text))
 			if left <= 0 {
 				break
 			}
@@ -148,9 +149,9 @@ func (s *watchScreen) fitAll(list []watchLine) []string {
 }
 
 // wrapped breaks a text into lines that begin with a lead and continue below it.
-func (s *watchScreen) wrapped(lead span, style paint, text string, most int) []watchLine {
-	n := length(lead.text)
-	parts := wrap(s.clean(text), s.width()-n, s.width()-n)
+func (s *watchScreen) wrapped(lead page.Span, style page.Paint, text string, most int) []watchLine {
+	n := page.Length(lead.Text)
+	parts := page.Break(s.Clean(text), s.width()-n, s.width()-n)
 	var out []watchLine
 	for i, part := range parts {
 		if i == most {
@@ -160,10 +161,10 @@ func (s *watchScreen) wrapped(lead span, style paint, text string, most int) []w
 			part = strings.Join(parts[i:], " ") // fitAll cuts it
 		}
 		if i == 0 {
-			out = append(out, watchLine{lead, {style, part}})
+			out = append(out, watchLine{lead, style.Span(part)})
 			continue
 		}
-		out = append(out, watchLine{{plain, strings.Repeat(" ", n)}, {style, part}})
+		out = append(out, watchLine{page.Plain.Span(strings.Repeat(" ", n)), style.Span(part)})
 	}
 	return out
 }
@@ -172,25 +173,25 @@ func (s *watchScreen) head() []watchLine {
 	d := s.v.Diagnosis
 	source := d.Source.Name
 	if d.Cluster.Version != "" {
-		source += s.sign(separator) + d.Cluster.Version
+		source += s.Sign(page.Separator) + d.Cluster.Version
 	}
-	first := watchLine{{bold, "rollcall watch"}, {dim, s.sign(separator) + source + s.sign(separator) + "for " + s.ago(s.v.Started)}}
+	first := watchLine{page.Bold.Span("rollcall watch"), page.Dim.Span(s.Sign(page.Separator) + source + s.Sign(page.Separator) + "for " + s.ago(s.v.Started))}
 	if s.size.Busy != "" {
-		first = append(first, span{dim, s.sign(separator) + s.size.Busy})
+		first = append(first, page.Dim.Span(s.Sign(page.Separator)+s.size.Busy))
 	}
 	h := headlineOf(d)
-	words := fmt.Sprintf("%s %d of %s joined", s.sign(h.sign), s.v.Joined, count(s.v.Expected, "host has", "hosts have"))
+	words := fmt.Sprintf("%s %d of %s joined", s.Sign(h.sign), s.v.Joined, page.Count(s.v.Expected, "host has", "hosts have"))
 	if s.v.Expected == 0 {
-		words = s.sign(h.sign) + " no expected host is known yet"
+		words = s.Sign(h.sign) + " no expected host is known yet"
 	}
 	about := h.words
 	if !s.v.AwaySince.IsZero() { // what was found before may have changed
-		h = headline{signOpen, yellow, "CANNOT CHECK"}
-		words, about = s.sign(h.sign)+words[len(s.sign(headlineOf(d).sign)):], h.words
+		h = headline{page.Open, page.Yellow, "CANNOT CHECK"}
+		words, about = s.Sign(h.sign)+words[len(s.Sign(headlineOf(d).sign)):], h.words
 	} else if d.Verdict.Class == diagnosis.Settling {
 		about = fmt.Sprintf("in progress, expected for %s more", s.until(d.Verdict.Until))
 	}
-	return []watchLine{first, {{h.paint, words}, {plain, "; "}, {h.paint, about}}}
+	return []watchLine{first, {h.paint.Span(words), page.Plain.Span("; "), h.paint.Span(about)}}
 }
 
 // away says since when the API does not answer, and of when the rest is.
@@ -208,20 +209,20 @@ func (s *watchScreen) away() []watchLine {
 	if s.v.AwayWhy != "" {
 		text += ": " + s.v.AwayWhy
 	}
-	return s.wrapped(span{yellow, s.sign(signWarn) + " "}, plain, text, 3)
+	return s.wrapped(page.Yellow.Span(s.Sign(page.Warn)+" "), page.Plain, text, 3)
 }
 
 func (s *watchScreen) causes() []watchLine {
 	var out []watchLine
 	for _, c := range s.v.Causes {
-		mark, style := signBad, red
+		mark, style := page.Bad, page.Red
 		if c.Severity != fault.Error {
-			mark, style = signWarn, yellow
+			mark, style = page.Warn, page.Yellow
 		}
-		out = append(out, s.wrapped(span{style, s.sign(mark) + " cause: "}, plain, s.t.brief(c.Title)+alsoAt(c), 2)...)
+		out = append(out, s.wrapped(style.Span(s.Sign(mark)+" cause: "), page.Plain, s.t.brief(c.Title)+alsoAt(c), 2)...)
 	}
 	for _, c := range s.v.Symptoms {
-		out = append(out, s.wrapped(span{yellow, s.sign(signOpen) + " cause unknown: "}, plain, s.t.brief(c.Title)+alsoAt(c), 2)...)
+		out = append(out, s.wrapped(page.Yellow.Span(s.Sign(page.Open)+" cause unknown: "), page.Plain, s.t.brief(c.Title)+alsoAt(c), 2)...)
 	}
 	return out
 }
@@ -248,9 +249,9 @@ func (s *watchScreen) hosts() []watchLine {
 		}
 		width := make([]int, len(head))
 		for i := range head {
-			width[i] = length(head[i])
+			width[i] = page.Length(head[i])
 			for _, r := range rows {
-				width[i] = max(width[i], length(r[i]))
+				width[i] = max(width[i], page.Length(r[i]))
 			}
 		}
 		if narrow {
@@ -258,25 +259,25 @@ func (s *watchScreen) hosts() []watchLine {
 		} else {
 			width[0] = min(width[0], max(12, s.width()-2-(width[1]+width[2]+width[3]+width[4]+8)))
 		}
-		title := "  " + columns(head, width)
+		title := "  " + page.Columns(head, width)
 		if !narrow {
 			title += "USUAL"
 		}
-		out = append(out, watchLine{{bold, strings.TrimRight(title, " ")}})
+		out = append(out, watchLine{page.Bold.Span(strings.TrimRight(title, " "))})
 		for i, h := range s.v.Hosts {
 			mark := stateSigns[h.Step.State]
 			cells := slices.Clone(rows[i])
-			if length(cells[0]) > width[0] {
-				cells[0] = cut(cells[0], width[0]-length(s.sign(ellipsis))) + s.sign(ellipsis)
+			if page.Length(cells[0]) > width[0] {
+				cells[0] = page.Cut(cells[0], width[0]-page.Length(s.Sign(page.Ellipsis))) + s.Sign(page.Ellipsis)
 			}
-			row, usual := fmt.Sprintf("%-2s", s.sign(mark.sign))+columns(cells, width), ""
+			row, usual := fmt.Sprintf("%-2s", s.Sign(mark.sign))+page.Columns(cells, width), ""
 			if !narrow {
 				usual = s.usual(h)
 			}
 			if usual == "" {
 				row = strings.TrimRight(row, " ")
 			}
-			out = append(out, watchLine{{mark.paint, row}, {dim, usual}})
+			out = append(out, watchLine{mark.paint.Span(row), page.Dim.Span(usual)})
 		}
 	}
 	if n := s.v.Joined; n > 0 {
@@ -292,8 +293,8 @@ func (s *watchScreen) hosts() []watchLine {
 			}
 			roles[i] = fmt.Sprintf("%d %s", s.v.JoinedByRole[role], word)
 		}
-		out = append(out, watchLine{{green, fmt.Sprintf("%-2s", s.sign(signGood))}, {plain, count(n, "host has", "hosts have") + " joined"},
-			{dim, " (" + strings.Join(roles, ", ") + ")"}})
+		out = append(out, watchLine{page.Green.Span(fmt.Sprintf("%-2s", s.Sign(page.Good))), page.Plain.Span(page.Count(n, "host has", "hosts have") + " joined"),
+			page.Dim.Span(" (" + strings.Join(roles, ", ") + ")")})
 	}
 	return out
 }
@@ -311,9 +312,9 @@ func (s *watchScreen) hostCells(h follow.HostLine, narrow bool) []string {
 		stage = "-"
 	}
 	if narrow {
-		return []string{s.clean(h.Name), stage, lasts}
+		return []string{s.Clean(h.Name), stage, lasts}
 	}
-	return []string{s.clean(h.Name), s.clean(role), stage, string(h.Step.State), lasts}
+	return []string{s.Clean(h.Name), s.Clean(role), stage, string(h.Step.State), lasts}
 }
 
 // usual says how long the stage took before, and where.
@@ -328,7 +329,7 @@ func (s *watchScreen) usual(h follow.HostLine) string {
 	if h.Usual.Source != "" {
 		return text + " (" + h.Usual.Source + ")"
 	}
-	return text + " (" + count(h.Usual.Hosts, "host", "hosts") + " here)"
+	return text + " (" + page.Count(h.Usual.Hosts, "host", "hosts") + " here)"
 }
 
 // changes lists what was reported, the newest first.
@@ -338,10 +339,10 @@ func (s *watchScreen) changes() []watchLine {
 		if e.Type == follow.Started {
 			continue
 		}
-		out = append(out, watchLine{{dim, "  " + fmt.Sprintf("%-7s", s.ago(e.Time)+" ago")}, {plain, " " + s.t.brief(e.Text)}})
+		out = append(out, watchLine{page.Dim.Span("  " + fmt.Sprintf("%-7s", s.ago(e.Time)+" ago")), page.Plain.Span(" " + s.t.brief(e.Text))})
 	}
 	if len(out) > 0 {
-		out = append([]watchLine{{{bold, "Changed"}}}, out...)
+		out = append([]watchLine{{page.Bold.Span("Changed")}}, out...)
 	}
 	return out
 }
@@ -353,10 +354,10 @@ func (s *watchScreen) waiting() []watchLine {
 		if w.Subjects > 1 {
 			title += fmt.Sprintf(" (and %d more)", w.Subjects-1)
 		}
-		out = append(out, watchLine{{yellow, s.sign(signWait) + " "}, {dim, "in " + s.until(w.Until) + " a fault: "}, {plain, title}})
+		out = append(out, watchLine{page.Yellow.Span(s.Sign(page.Wait) + " "), page.Dim.Span("in " + s.until(w.Until) + " a fault: "), page.Plain.Span(title)})
 	}
 	if len(out) > 0 {
-		out = append([]watchLine{{{bold, "In progress"}}}, out...)
+		out = append([]watchLine{{page.Bold.Span("In progress")}}, out...)
 	}
 	return out
 }
@@ -371,20 +372,20 @@ func (s *watchScreen) left() []watchLine {
 		out = append(out, s.indicator(i))
 	}
 	if len(out) > 0 {
-		out = append([]watchLine{{{bold, "Left until " + string(s.v.Goal)}}}, out...)
+		out = append([]watchLine{{page.Bold.Span("Left until " + string(s.v.Goal))}}, out...)
 	}
 	return out
 }
 
 func (s *watchScreen) indicator(i after.Indicator) watchLine {
 	mark := indicatorSigns[i.Outcome]
-	style, text := mark.paint, s.indicatorSign(i)
+	style, text := mark.paint, indicatorSign(s.Style, i)
 	if i.Outcome == fault.Absent { // it is waited for
-		style, text = yellow, s.sign(signWait)
+		style, text = page.Yellow, s.Sign(page.Wait)
 	}
-	line := watchLine{{style, text + " "}, {plain, i.Title}}
+	line := watchLine{style.Span(text + " "), page.Plain.Span(i.Title)}
 	if i.Reason != "" {
-		line = append(line, span{dim, ": " + s.t.brief(i.Reason)})
+		line = append(line, page.Dim.Span(": "+s.t.brief(i.Reason)))
 	}
 	return line
 }
@@ -393,7 +394,7 @@ func (s *watchScreen) next() []watchLine {
 	if s.size.Next == "" {
 		return nil
 	}
-	return s.wrapped(span{bold, "Next: "}, cyan, s.size.Next, 3)
+	return s.wrapped(page.Bold.Span("Next: "), page.Cyan, s.size.Next, 3)
 }
 
 func (s *watchScreen) ago(t time.Time) string { return fault.Span(max(s.now.Sub(t), 0)) }

@@ -8,27 +8,28 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // headline is how a verdict is said.
 type headline struct {
-	sign  sign
-	paint paint
+	sign  page.Sign
+	paint page.Paint
 	words string
 }
 
 // headlines are the verdicts in words that need no manual.
 var headlines = map[diagnosis.VerdictClass]headline{
-	diagnosis.Healthy:            {signGood, green, "NOTHING WRONG FOUND"},
-	diagnosis.Settling:           {signWait, yellow, "IN PROGRESS, AS EXPECTED"},
-	diagnosis.RecoverableInPlace: {signBad, red, "BROKEN, CAUSE KNOWN"},
-	diagnosis.RecoverableByNode:  {signBad, red, "BROKEN, CAUSE KNOWN: REPLACE A NODE"},
-	diagnosis.RecoverableQuorum:  {signBad, red, "BROKEN, CAUSE KNOWN: RESTORE THE ETCD QUORUM"},
-	diagnosis.RecoverableBackup:  {signBad, red, "BROKEN, CAUSE KNOWN: RESTORE FROM AN ETCD BACKUP"},
-	diagnosis.CannotCheck:        {signBad, red, "CANNOT CHECK"},
-	diagnosis.ReinstallRequired:  {signBad, red, "BROKEN, CAUSE KNOWN: REINSTALL"},
-	diagnosis.NotReady:           {signBad, red, "DO NOT INSTALL YET"},
-	diagnosis.CheckFirst:         {signWarn, yellow, "CHECK BEFORE YOU INSTALL"},
+	diagnosis.Healthy:            {page.Good, page.Green, "NOTHING WRONG FOUND"},
+	diagnosis.Settling:           {page.Wait, page.Yellow, "IN PROGRESS, AS EXPECTED"},
+	diagnosis.RecoverableInPlace: {page.Bad, page.Red, "BROKEN, CAUSE KNOWN"},
+	diagnosis.RecoverableByNode:  {page.Bad, page.Red, "BROKEN, CAUSE KNOWN: REPLACE A NODE"},
+	diagnosis.RecoverableQuorum:  {page.Bad, page.Red, "BROKEN, CAUSE KNOWN: RESTORE THE ETCD QUORUM"},
+	diagnosis.RecoverableBackup:  {page.Bad, page.Red, "BROKEN, CAUSE KNOWN: RESTORE FROM AN ETCD BACKUP"},
+	diagnosis.CannotCheck:        {page.Bad, page.Red, "CANNOT CHECK"},
+	diagnosis.ReinstallRequired:  {page.Bad, page.Red, "BROKEN, CAUSE KNOWN: REINSTALL"},
+	diagnosis.NotReady:           {page.Bad, page.Red, "DO NOT INSTALL YET"},
+	diagnosis.CheckFirst:         {page.Warn, page.Yellow, "CHECK BEFORE YOU INSTALL"},
 }
 
 // planSource is the kind of a source that is a plan: internal/preflight/plan.
@@ -46,26 +47,26 @@ func headlineOf(d *diagnosis.Diagnosis) headline {
 	h, known := headlines[d.Verdict.Class]
 	switch {
 	case d.Verdict.Class == diagnosis.OnlyAccepted:
-		return headline{signWarn, yellow, "NOTHING WRONG FOUND BUT " + count(d.Verdict.Accepted, "ACCEPTED FINDING", "ACCEPTED FINDINGS")}
+		return headline{page.Warn, page.Yellow, "NOTHING WRONG FOUND BUT " + page.Count(d.Verdict.Accepted, "ACCEPTED FINDING", "ACCEPTED FINDINGS")}
 	case known:
 	case d.Verdict.Cause == diagnosis.CauseNone && d.Source.Kind == planSource:
-		h = headline{signOpen, yellow, "NO MISTAKE FOUND SO FAR"}
+		h = headline{page.Open, page.Yellow, "NO MISTAKE FOUND SO FAR"}
 	case d.Verdict.Cause == diagnosis.CauseNone && d.Source.Kind == textSource:
-		h = headline{signOpen, yellow, noSignInText}
+		h = headline{page.Open, page.Yellow, noSignInText}
 	case d.Verdict.Cause == diagnosis.CauseNone: // nothing is wrong in what is there
-		h = headline{signOpen, yellow, "TOO LITTLE COLLECTED"}
+		h = headline{page.Open, page.Yellow, "TOO LITTLE COLLECTED"}
 	case len(d.Roots) > 0:
-		h = headline{signBad, red, "BROKEN, NO REMEDY KNOWN"}
+		h = headline{page.Bad, page.Red, "BROKEN, NO REMEDY KNOWN"}
 	default:
-		h = headline{signOpen, yellow, "UNDECIDED"}
+		h = headline{page.Open, page.Yellow, "UNDECIDED"}
 	}
 	if d.Source.Kind == planSource && len(d.Roots) > 0 {
 		h = headlines[diagnosis.NotReady]
 		if !serious(d) {
 			h = headlines[diagnosis.CheckFirst]
 		}
-	} else if h.sign == signBad && !serious(d) {
-		h = headline{signWarn, yellow, strings.Replace(h.words, "BROKEN", "WARNING", 1)}
+	} else if h.sign == page.Bad && !serious(d) {
+		h = headline{page.Warn, page.Yellow, strings.Replace(h.words, "BROKEN", "WARNING", 1)}
 	}
 	if n := d.Verdict.Accepted; n > 0 {
 		h.words += fmt.Sprintf(", %d ACCEPTED", n)
@@ -88,15 +89,12 @@ var confidences = map[diagnosis.Confidence]string{
 	diagnosis.Proven: "proven", diagnosis.Likely: "likely, not proven", diagnosis.Possible: "possible, not proven",
 }
 
-// clock renders a time as RFC 3339 in UTC.
-func clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
 // since renders when something began and how long that is.
 func since(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return "since " + clock(t) + " (" + fault.Span(now.Sub(t)) + ")"
+	return "since " + page.Clock(t) + " (" + fault.Span(now.Sub(t)) + ")"
 }
 
 // begin renders for how long something has been so, and in wide output since when.
@@ -118,14 +116,6 @@ func (t *text) lasts(from time.Time) string {
 		return " for at least " + span
 	}
 	return " for " + span
-}
-
-// count renders a number with its noun.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // some lists the first names and the number of the others.
@@ -150,7 +140,7 @@ func (t *text) brief(sentence string) string {
 	if t.o.Wide {
 		return sentence
 	}
-	return rendered.ReplaceAllString(sentence, "${1}"+t.sign(ellipsis))
+	return rendered.ReplaceAllString(sentence, "${1}"+t.Sign(page.Ellipsis))
 }
 
 // plurals of the kinds of subject.

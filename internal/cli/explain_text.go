@@ -177,7 +177,7 @@ func (a *app) explainCommandLine(format string, known *fault.Catalog, c shellcom
 		}
 	}
 	for _, n := range p.Notes {
-		fmt.Fprintf(a.IO.Out, "\n%s\n", answer.Wrap(n, a.Style()))
+		fmt.Fprintf(a.IO.Out, "\n%s\n", a.Style().Wrap(n))
 	}
 	if c.Effect == shellcommand.Changes && len(p.Notes)+len(p.Destroys) == 0 {
 		fmt.Fprintf(a.IO.Out, "Rollcall does not know whether it is right here. Unknown is not safe: find the cause first.\n")
@@ -203,7 +203,7 @@ func (a *app) explainNotes(format, words string, notes []fault.CommandNote) erro
 		return a.PrintData(format, p)
 	}
 	for _, n := range p.Notes {
-		fmt.Fprintf(a.IO.Out, "%s\n\n", answer.Wrap(n, a.Style()))
+		fmt.Fprintf(a.IO.Out, "%s\n\n", a.Style().Wrap(n))
 	}
 	a.printNext(append(slices.Clone(p.Next), a.Name+" diagnose"))
 	return nil
@@ -282,7 +282,7 @@ func (a *app) unknownText(format string, c *fault.Catalog, r *message.Report, wo
 		}
 	}
 	if page.Next != "" {
-		fmt.Fprintf(a.IO.Out, "\n%s\n", answer.Wrap("Look next: "+page.Next, a.Style()))
+		fmt.Fprintf(a.IO.Out, "\n%s\n", a.Style().Wrap("Look next: "+page.Next))
 	}
 	a.nextOfUnknown()
 	return &cmdutil.ExitError{Code: cmdutil.ExitUndecided}

@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
+	"github.com/rollcall-project/rollcall/internal/page"
 	"github.com/rollcall-project/rollcall/internal/session"
 )
 
@@ -138,7 +139,7 @@ func (a *app) printGroups(format string, list []entry) error {
 	}
 	o := answer.Options{Style: a.Style(), Command: a.Name, NoHeaders: a.Output.NoHeaders}
 	if format == "wide" {
-		o.Width = answer.NoWrap
+		o.Width = page.NoWrap
 	}
 	return answer.List(a.IO.Out, rows, o)
 }

@@ -41,6 +41,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/page"
 	"github.com/rollcall-project/rollcall/internal/session/engine"
 	"github.com/rollcall-project/rollcall/internal/source/collect"
 	"github.com/rollcall-project/rollcall/internal/source/machine"
@@ -316,9 +317,9 @@ func (a *app) code(d *diagnosis.Diagnosis) int {
 
 // style says how text may look: no color where NO_COLOR is set or stdout is no
 // terminal, ASCII where the locale is not UTF-8, as that of a console.
-func (a *app) style() answer.Style {
+func (a *app) style() page.Style {
 	dumb := a.io.Getenv("TERM") == "dumb"
-	s := answer.Style{
+	s := page.Style{
 		Width: a.io.Width,
 		Color: a.io.Terminal && !dumb && a.io.Getenv("NO_COLOR") == "",
 		ASCII: a.flags.ascii || dumb || a.io.Getenv("TERM") == "linux",

@@ -2,7 +2,6 @@ package catalogpages
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -175,13 +174,6 @@ func (b *book) layers() []string {
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 func codes(list []string) string { return codesWith(", ", list) }

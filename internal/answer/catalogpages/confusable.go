@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // family is faults that look alike.
@@ -59,7 +60,7 @@ func (b *book) confusable() string {
 	list := b.families()
 	var index []string
 	for _, x := range list {
-		index = append(index, link(code(x.name), "#"+Slug(x.name))+" ("+count(len(x.faults), "fault", "faults")+")")
+		index = append(index, link(code(x.name), "#"+Slug(x.name))+" ("+page.Count(len(x.faults), "fault", "faults")+")")
 	}
 	d.list(index)
 	for _, x := range list {

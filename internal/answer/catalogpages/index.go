@@ -6,14 +6,15 @@ import (
 	"slices"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // readme is the first page.
 func (b *book) readme() string {
 	d := newDoc("Catalog")
 	d.para("Everything that Rollcall knows about faults of OpenShift bare metal clusters: " +
-		count(len(b.Faults), "fault", "faults") + ", " + count(len(b.Remedies()), "remedy", "remedies") + " and " +
-		count(len(b.Refused), "piece of unsafe advice", "pieces of unsafe advice") + ". `rollcall explain ID` shows the page of each in a terminal; " +
+		page.Count(len(b.Faults), "fault", "faults") + ", " + page.Count(len(b.Remedies()), "remedy", "remedies") + " and " +
+		page.Count(len(b.Refused), "piece of unsafe advice", "pieces of unsafe advice") + ". `rollcall explain ID` shows the page of each in a terminal; " +
 		"`rollcall docs --out DIR` writes all pages as one that opens in a browser, with search.")
 	d.table([]string{"you have", "look in"}, [][]string{
 		{"a host that does not join", link("the join path", "join-path.md") + ": where it stopped, and what stops a host there"},
@@ -32,7 +33,7 @@ func (b *book) readme() string {
 				n++
 			}
 		}
-		layers = append(layers, link(layer, "by-layer.md#"+layer)+": "+count(n, "fault", "faults"))
+		layers = append(layers, link(layer, "by-layer.md#"+layer)+": "+page.Count(n, "fault", "faults"))
 	}
 	d.list(layers)
 	d.head(2, "Remedies")
@@ -77,7 +78,7 @@ func (b *book) bySymptom() string {
 	}
 	var list []string
 	for _, f := range symptoms {
-		list = append(list, link(code(f.ID), "#"+f.ID)+": "+title(f)+" ("+count(len(once(b.causes[f.ID])), "cause", "causes")+")")
+		list = append(list, link(code(f.ID), "#"+f.ID)+": "+title(f)+" ("+page.Count(len(once(b.causes[f.ID])), "cause", "causes")+")")
 	}
 	d.list(list)
 	for _, f := range symptoms {

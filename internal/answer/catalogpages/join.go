@@ -8,6 +8,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // look is how a person sees that a host has reached a stage. internal/hosts/stages decides the
@@ -76,7 +77,7 @@ func tableWords(s fault.Stage, n int) string {
 	if n == 0 {
 		return "no fault of its own"
 	}
-	return count(n, "fault", "faults") + ": table " + string(s)
+	return page.Count(n, "fault", "faults") + ": table " + string(s)
 }
 
 // node names a stage in the flow chart.

@@ -7,7 +7,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
-	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // Screen is what stdout and stderr are.
@@ -15,7 +15,7 @@ type Screen struct {
 	Terminal    bool // stdout is one
 	ErrTerminal bool // stderr is one
 	InTerminal  bool // stdin is one
-	Width       int  // columns of stdout; 0: not known; report.NoWrap: it is no terminal
+	Width       int  // columns of stdout; 0: not known; page.NoWrap: it is no terminal
 
 	Size func() (width, height int) // of stdout now; nil where it is no terminal
 }
@@ -33,7 +33,7 @@ func screenOf(out *os.File) Screen {
 			return 80, 24
 		}
 	} else {
-		s.Width = answer.NoWrap
+		s.Width = page.NoWrap
 	}
 	return s
 }
@@ -51,9 +51,9 @@ func (s Screen) height() int {
 //
 // NO_COLOR (any value but the empty one) wins over CLICOLOR_FORCE; a dumb terminal
 // gets neither color nor line drawing; a locale that is not UTF-8 gets ASCII.
-func (a *App) Style() answer.Style {
+func (a *App) Style() page.Style {
 	dumb := a.IO.Getenv("TERM") == "dumb"
-	s := answer.Style{
+	s := page.Style{
 		Width: a.IO.Screen.Width,
 		Color: a.IO.Screen.Terminal && !dumb,
 		ASCII: a.ASCII || dumb || !utf8Locale(a.IO.Getenv),

@@ -67,7 +67,7 @@ func (a *app) printHistories(list []repair.History) error {
 	clean := a.Style().Clean
 	if a.IO.Screen.Terminal { // a row is wider than most screens
 		for _, h := range list {
-			fmt.Fprintf(a.IO.Out, "%s\n%s\n", clean(h.ID), answer.Indent(historyLine(h), 2, a.Style()))
+			fmt.Fprintf(a.IO.Out, "%s\n%s\n", clean(h.ID), a.Style().Indent(historyLine(h), 2))
 		}
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // playWatch hands the chosen snapshots to the follower of rollcall watch, and prints its lines
@@ -25,7 +26,7 @@ func playWatch(ctx context.Context, repo repository, b *blobs, chosen []commit, 
 	write := func(events []follow.Event) error {
 		for _, e := range events {
 			lines++
-			if err := answer.WatchLine(out, e, answer.Style{}); err != nil {
+			if err := answer.WatchLine(out, e, page.Style{}); err != nil {
 				return err
 			}
 		}

@@ -30,6 +30,7 @@ func TestCrossed(t *testing.T) {
 		{"kernel/diagnose", "facts/etcd", "the kernel imports nothing"},
 		{"kernel/diagnose", "repair", "the kernel imports nothing"},
 		{"openshift", "kernel/evidence", "import nothing of ours"},
+		{"page", "kernel/fault", "imports nothing of ours"},
 		{"repair", "repair/hostscript", ""},
 		{"repair", "workers", "no wing imports another"},
 		{"watch/command", "repair/command", "no wing imports another"},

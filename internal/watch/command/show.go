@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // shower chooses how a watch is shown: a screen on a terminal that has one.
@@ -49,7 +50,7 @@ func (s *asJSON) end(e follow.Event, _ *diagnosis.Diagnosis, _ answer.Options) e
 // asLines writes each change as one line.
 type asLines struct {
 	out   io.Writer
-	style answer.Style
+	style page.Style
 }
 
 func (s *asLines) isScreen() bool { return false }
@@ -79,7 +80,7 @@ func (s *asLines) end(e follow.Event, d *diagnosis.Diagnosis, o answer.Options) 
 type asScreen struct {
 	out, err io.Writer
 	size     func() (width, height int)
-	style    answer.Style
+	style    page.Style
 	clock    func() time.Time
 	open     bool
 	closed   bool
