@@ -136,5 +136,5 @@ func (t *text) otherCauses() {
 		}
 		t.Para(0, page.Red.Span(t.Sign(page.Bad)+" "), page.Plain, whole.linkTitle(&link{keys: r.Keys()}))
 	}
-	t.Line(2, page.Cyan.Span(t.o.again("diagnose")))
+	t.Line(2, page.Cyan.Span(t.o.Again("diagnose")))
 }

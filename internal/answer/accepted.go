@@ -65,7 +65,7 @@ func (t *text) acceptedLine(a acceptedGroup) {
 	words := a.Fault + " " + some(subjects(a.keys), t.names())
 	if a.DataRisk {
 		mark, style = t.Sign(page.Warn)+" ", page.Red
-		words = t.brief(a.Title) + " (" + words + ")"
+		words = t.o.Brief(a.Title) + " (" + words + ")"
 	}
 	t.Lead(0, style.Span(mark+"Accepted: "), "  ", page.Plain, words+", "+a.String(), 0)
 }

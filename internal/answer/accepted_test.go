@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/answer/answertest"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -37,24 +38,24 @@ func acceptIn(d *diagnosis.Diagnosis, a diagnosis.AcceptedFinding) {
 
 // accepted is a cluster in which nothing is wrong but what is accepted.
 func accepted() *diagnosis.Diagnosis {
-	d := base(answered("control0", "master"), answered("control1", "master"), answered("control2", "master"),
-		answered("worker0", "worker"), stopped("worker1", "worker", fault.ConfigDone, diagnosis.StageWaiting, ""))
-	paused, alarm := key("pool-paused", pool("worker")), key("etcd-alarm-raised", fault.Subject{Kind: fault.Cluster})
-	pending := []fault.Key{key("node-config-pending", host("worker0")), key("node-config-pending", host("worker1"))}
+	d := answertest.Base(answertest.Answered("control0", "master"), answertest.Answered("control1", "master"), answertest.Answered("control2", "master"),
+		answertest.Answered("worker0", "worker"), answertest.Stopped("worker1", "worker", fault.ConfigDone, diagnosis.StageWaiting, ""))
+	paused, alarm := answertest.Key("pool-paused", answertest.Pool("worker")), answertest.Key("etcd-alarm-raised", fault.Subject{Kind: fault.Cluster})
+	pending := []fault.Key{answertest.Key("node-config-pending", answertest.Host("worker0")), answertest.Key("node-config-pending", answertest.Host("worker1"))}
 	d.Hosts[4].BlockedBy = []fault.Key{paused}
 	d.Findings = []diagnosis.Finding{
-		present(alarm.Fault, alarm.Subject, "etcd has raised the alarm NOSPACE", fault.Error),
-		present(pending[0].Fault, pending[0].Subject, "node worker0 waits for its config", fault.Warning),
-		present(pending[1].Fault, pending[1].Subject, "node worker1 waits for its config", fault.Warning),
-		present(paused.Fault, paused.Subject, "pool worker is paused", fault.Warning),
+		answertest.Present(alarm.Fault, alarm.Subject, "etcd has raised the alarm NOSPACE", fault.Error),
+		answertest.Present(pending[0].Fault, pending[0].Subject, "node worker0 waits for its config", fault.Warning),
+		answertest.Present(pending[1].Fault, pending[1].Subject, "node worker1 waits for its config", fault.Warning),
+		answertest.Present(paused.Fault, paused.Subject, "pool worker is paused", fault.Warning),
 	}
 	for _, h := range []string{"a", "b", "c", "d", "e", "f"} {
-		d.Findings = append(d.Findings, present("bmh-detached", host(h), "BareMetalHost "+h+" is detached", fault.Info))
+		d.Findings = append(d.Findings, answertest.Present("bmh-detached", answertest.Host(h), "BareMetalHost "+h+" is detached", fault.Info))
 	}
 	d.Verdict = diagnosis.Verdict{Class: diagnosis.OnlyAccepted, Cause: diagnosis.CauseKnown, Reason: "etcd-alarm-raised, pool-paused, bmh-detached (6 times); 1 of 5 expected hosts not done: worker1"}
 	acceptIn(d, diagnosis.AcceptedFinding{Key: alarm, Role: diagnosis.RoleRoot, DataRisk: true, Root: &diagnosis.Root{
 		Fault: alarm.Fault, Severity: fault.Error, Means: "etcd refuses writes.",
-		Cases: []diagnosis.Case{{Key: alarm, Title: d.Findings[0].Title, Confidence: diagnosis.Proven, Evidence: []evidence.Item{item("etcd", "alarms", "NOSPACE at control0")}}},
+		Cases: []diagnosis.Case{{Key: alarm, Title: d.Findings[0].Title, Confidence: diagnosis.Proven, Evidence: []evidence.Item{answertest.Item("etcd", "alarms", "NOSPACE at control0")}}},
 	}, Acceptance: diagnosis.Acceptance{Reason: "defragmentation is planned for Saturday, change CHG0041", Owner: "storage team", Until: "2026-05-03", Entry: "accept.yaml:2"}})
 	acceptIn(d, diagnosis.AcceptedFinding{Key: paused, Role: diagnosis.RoleRoot, Effects: pending, Acceptance: diagnosis.Acceptance{Reason: "firmware is being tested", Owner: "sre@example.com", Until: "2026-06-30", Entry: "accept.yaml:7"}})
 	for _, f := range d.Findings[4:] {
@@ -66,7 +67,7 @@ func accepted() *diagnosis.Diagnosis {
 
 // partAccepted is a cluster with two causes of which one is accepted, with what only it explains.
 func partAccepted() *diagnosis.Diagnosis {
-	d := twoRoots()
+	d := answertest.TwoRoots()
 	r := d.Roots[0]
 	d.Roots = d.Roots[1:]
 	d.Verdict.Reason = "the catalogue knows no remedy for kubelet-ca-expired"
@@ -78,9 +79,9 @@ func partAccepted() *diagnosis.Diagnosis {
 
 // TestAcceptedOnTheFirstScreen: what is accepted and about data comes before everything else.
 func TestAcceptedOnTheFirstScreen(t *testing.T) {
-	d := desyncProven()
-	alarm := key("etcd-alarm-raised", fault.Subject{Kind: fault.Cluster})
-	d.Findings = append(d.Findings, present(alarm.Fault, alarm.Subject, "etcd has raised the alarm NOSPACE", fault.Error))
+	d := answertest.DesyncProven()
+	alarm := answertest.Key("etcd-alarm-raised", fault.Subject{Kind: fault.Cluster})
+	d.Findings = append(d.Findings, answertest.Present(alarm.Fault, alarm.Subject, "etcd has raised the alarm NOSPACE", fault.Error))
 	acceptIn(d, diagnosis.AcceptedFinding{Key: alarm, Role: diagnosis.RoleRoot, DataRisk: true, Acceptance: diagnosis.Acceptance{Reason: "known", Owner: "storage", Until: "2026-05-03", Entry: "a:1"}})
 	diagnose.Group(d)
 	for name, write := range map[string]func(*bytes.Buffer) error{
@@ -100,7 +101,7 @@ func TestAcceptedOnTheFirstScreen(t *testing.T) {
 
 // TestAcceptedEffect: an effect that is accepted is one of its cause anyway, and says so.
 func TestAcceptedEffect(t *testing.T) {
-	d := desyncProven()
+	d := answertest.DesyncProven()
 	acceptIn(d, diagnosis.AcceptedFinding{Key: d.Findings[1].Key(), Role: diagnosis.RoleSymptom, Acceptance: diagnosis.Acceptance{Reason: "known", Owner: "sre", Until: "2026-05-03", Entry: "a:1"}})
 	diagnose.Group(d)
 	for name, write := range map[string]func(*bytes.Buffer) error{
@@ -127,7 +128,7 @@ func TestAnswerFlags(t *testing.T) {
 		"": "rollcall --from x --accept a.yaml", "diagnose": "rollcall diagnose --from x --accept a.yaml",
 		"diagnose node/a": "rollcall diagnose node/a --from x --accept a.yaml", "collect": "rollcall collect --from x",
 	} {
-		if got := o.again(words); got != want {
+		if got := o.Again(words); got != want {
 			t.Errorf("%q: %q, want %q", words, got, want)
 		}
 	}

@@ -54,10 +54,10 @@ func (t *text) changed() {
 	}
 	shown := t.nearCauses(c.Is)
 	for _, x := range shown[:min(n, fewChanges)] {
-		t.Lead(2, page.Plain.Span("- "), "  ", page.Plain, t.brief(x.Says), t.limit(2))
+		t.Lead(2, page.Plain.Span("- "), "  ", page.Plain, t.o.Brief(x.Says), t.limit(2))
 	}
 	if n > fewChanges || !c.All {
-		t.Line(2, page.Plain.Span("all of it: "), page.Cyan.Span(t.o.again("baseline compare "+c.File)))
+		t.Line(2, page.Plain.Span("all of it: "), page.Cyan.Span(t.o.Again("baseline compare "+c.File)))
 	}
 }
 

@@ -8,13 +8,13 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// escalation says when to stop and call for support, one reason a line.
-func (t *text) escalation() []string {
+// Escalation says when to stop and call for support, one reason a line.
+func Escalation(d *diagnosis.Diagnosis) []string {
 	var list []string
-	if t.d.Verdict.Cause == diagnosis.CauseUnknown {
+	if d.Verdict.Cause == diagnosis.CauseUnknown {
 		list = append(list, "Now, if nothing of what is not checked can be read: the cause is not known.")
 	}
-	for _, r := range t.d.Roots {
+	for _, r := range d.Roots {
 		remedies := r.Cases[0].Remedies
 		if len(remedies) == 0 {
 			list = append(list, fmt.Sprintf("Now, for %s: no remedy is known.", r.Fault))

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/rollcall-project/rollcall/internal/answer/answertest"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/page"
 )
@@ -57,14 +58,14 @@ func TestLowTerminal(t *testing.T) {
 			golden(t, "diagnose-"+s.name+"-80x24.txt", []byte(first))
 		})
 	}
-	if got, rows := answerRows(t, desyncProven(), 80, 24, true); rows <= 24 {
+	if got, rows := answerRows(t, answertest.DesyncProven(), 80, 24, true); rows <= 24 {
 		t.Errorf("-o wide leaves something out on a low terminal:\n%s", got)
 	}
 }
 
 // TestLowTerminalOfMany: a hundred hosts with long names take two rows, and their number is said.
 func TestLowTerminalOfMany(t *testing.T) {
-	d := twoRoots()
+	d := answertest.TwoRoots()
 	for i := range d.Groups.Hosts {
 		g := &d.Groups.Hosts[i]
 		for len(g.Names) > 0 && len(g.Names) < 100 {
@@ -80,7 +81,7 @@ func TestLowTerminalOfMany(t *testing.T) {
 // TestLowTerminalOfManyCauses: with more causes than the terminal has rows the first one
 // keeps what to do, and the others their names.
 func TestLowTerminalOfManyCauses(t *testing.T) {
-	d := twoRoots()
+	d := answertest.TwoRoots()
 	last := d.Roots[len(d.Roots)-1]
 	for i := range 12 {
 		r := last

@@ -53,14 +53,14 @@ type pair struct{ Term, Text string }
 func HTML(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	o.Style = page.Style{}
 	t := newText(d, o)
-	h := headlineOf(t.whole())
+	h := HeadlineOf(t.whole())
 	p := htmlPage{
-		Class: signClasses[h.sign], Sign: page.Style{}.Sign(h.sign), Headline: h.words,
+		Class: signClasses[h.Sign], Sign: page.Style{}.Sign(h.Sign), Headline: h.Words,
 		Summary: t.htmlSummary(), Source: t.htmlSource(), Outcomes: t.htmlOutcomes(),
 		Hosts: t.htmlHosts(), Machines: t.machineTable(), Time: t.htmlTime(), Gaps: t.htmlGaps(), Checks: t.htmlChecks(), Open: t.htmlOpen(),
 		Plan: d.Source.Kind == planSource,
 	}
-	p.Title = "Rollcall: " + d.Source.Name + ": " + strings.ToLower(h.words)
+	p.Title = "Rollcall: " + d.Source.Name + ": " + strings.ToLower(h.Words)
 	p.Supplies, p.MoreSupplies = t.htmlSupplies()
 	p.NextIs = t.nextIs()
 	p.Reason, p.MoreReasons = t.htmlReason()

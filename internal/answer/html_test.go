@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/rollcall-project/rollcall/internal/answer/answertest"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/page"
@@ -183,7 +184,7 @@ func TestHTMLHasEverything(t *testing.T) {
 	var out bytes.Buffer
 	o := options(page.Style{})
 	o.Refused["patch-annotations-blindly"] = Remedy{Title: "patch by hand", Happens: "the daemon reboots", Instead: "render it again", When: "the configs are the same"}
-	if err := HTML(&out, desyncProven(), o); err != nil {
+	if err := HTML(&out, answertest.DesyncProven(), o); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
@@ -202,13 +203,13 @@ func TestHTMLHasEverything(t *testing.T) {
 
 // TestPictureStaysSmall draws a cause that leads to more than fits.
 func TestGraphStaysSmall(t *testing.T) {
-	d := desyncProven()
+	d := answertest.DesyncProven()
 	r := d.Roots[0]
 	r.Deadlock = 0
 	first := &r.Cases[0]
 	last := first.Key
 	for i := range 100 {
-		k := key(fmt.Sprintf("link-%d", i), host("h"))
+		k := answertest.Key(fmt.Sprintf("link-%d", i), answertest.Host("h"))
 		d.Edges = append(d.Edges, diagnosis.EdgeSeen{Cause: last, Effect: k, Strength: fault.Certain})
 		first.Explains = append(first.Explains, k)
 		last = k
@@ -231,10 +232,10 @@ func TestGraphStaysSmall(t *testing.T) {
 }
 
 func TestGraphGroupsEnds(t *testing.T) {
-	d := twoRoots()
+	d := answertest.TwoRoots()
 	r := d.Roots[0]
 	for _, id := range []string{"a", "b", "c"} {
-		k := key(id, host("h"))
+		k := answertest.Key(id, answertest.Host("h"))
 		r.Cases[0].Explains = append(r.Cases[0].Explains, k)
 		d.Edges = append(d.Edges, diagnosis.EdgeSeen{Cause: r.Cases[0].Key, Effect: k, Strength: fault.Certain})
 	}

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/rollcall-project/rollcall/internal/answer/answertest"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -71,7 +72,7 @@ func inside(n *html.Node, name, class string) bool {
 }
 
 func TestHTMLSummary(t *testing.T) {
-	outside := desyncProven()
+	outside := answertest.DesyncProven()
 	outside.Roots[0].Cases[0].Remedies = []fault.Advice{
 		{ID: "a", Title: "not this", By: fault.ByCluster, Applies: fault.Absent},
 		{ID: "b", Title: "this", By: fault.ByOutside, Where: "DNS", Applies: fault.Unknown, Verify: fault.Proof{Takes: "1h"}},
@@ -81,16 +82,16 @@ func TestHTMLSummary(t *testing.T) {
 		d         *diagnosis.Diagnosis
 		what, who string
 	}{
-		{"repairable", desyncProven(), "What is wrong: nodes of pool master name rendered-master-0aa1f5…, which was never in the cluster; 3 of 3 hosts not done; since 2026-05-01T10:48:00Z (1h12m)",
+		{"repairable", answertest.DesyncProven(), "What is wrong: nodes of pool master name rendered-master-0aa1f5…, which was never in the cluster; 3 of 3 hosts not done; since 2026-05-01T10:48:00Z (1h12m)",
 			"Who acts: Rollcall can repair it, usually within 2m"},
 		{"outside", outside, "", "Who acts: fix it outside the cluster: DNS, usually within 1h"},
-		{"two", twoRoots(), "What is wrong: the machine-approver does not run; and 1 other cause; 12 of 15 hosts not done; since 2026-04-29T10:00:00Z (2d2h)",
+		{"two", answertest.TwoRoots(), "What is wrong: the machine-approver does not run; and 1 other cause; 12 of 15 hosts not done; since 2026-04-29T10:00:00Z (2d2h)",
 			"Who acts: no remedy is known for approver-stopped; no remedy is known for kubelet-ca-expired"},
-		{"healthy", healthy(), "State: all 5 expected hosts answered, nothing in the catalogue is present", "Who acts: no one has to act"},
-		{"settling", settling(), "State: in progress, expected until 2026-05-01T12:26:00Z; 1 of 3 hosts not done", "Who acts: no one has to act before 2026-05-01T12:26:00Z; ask again then"},
-		{"undecided", undecided(), "What is wrong: host control2 asks for its Ignition config and gets HTTP 500; cause unknown; 1 of 3 hosts not done; since 2026-05-01T10:48:00Z (1h12m)",
+		{"healthy", answertest.Healthy(), "State: all 5 expected hosts answered, nothing in the catalogue is present", "Who acts: no one has to act"},
+		{"settling", answertest.Settling(), "State: in progress, expected until 2026-05-01T12:26:00Z; 1 of 3 hosts not done", "Who acts: no one has to act before 2026-05-01T12:26:00Z; ask again then"},
+		{"undecided", answertest.Undecided(), "What is wrong: host control2 asks for its Ignition config and gets HTTP 500; cause unknown; 1 of 3 hosts not done; since 2026-05-01T10:48:00Z (1h12m)",
 			"Who acts: not known before more is read"},
-		{"unreadable", unreadable(), "State: no host was checked", "Who acts: not known before more is read"},
+		{"unreadable", answertest.Unreadable(), "State: no host was checked", "Who acts: not known before more is read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			head := elements(pageOf(t, c.d), "header")[0]
@@ -129,20 +130,20 @@ func TestHTMLOrder(t *testing.T) {
 	section := func(heads []string, name string) int {
 		return slices.IndexFunc(heads, func(h string) bool { return strings.Contains(h, name) })
 	}
-	heads := order(desyncProven())
+	heads := order(answertest.DesyncProven())
 	if len(heads) < 4 || heads[0] != "h1 ✗ BROKEN, CAUSE KNOWN" || !strings.HasPrefix(heads[1], "h2 ✗ Cause") || heads[2] != "h3 What to do" || heads[3] != "h3 Do not" {
 		t.Errorf("%q", heads)
 	}
 	if p, h := section(heads, "Proof"), section(heads, "Hosts"); p < 4 || h < p {
 		t.Errorf("%q", heads)
 	}
-	if heads := order(undecided()); !strings.HasPrefix(heads[1], "h2 Next") {
+	if heads := order(answertest.Undecided()); !strings.HasPrefix(heads[1], "h2 Next") {
 		t.Errorf("what would decide is not first: %q", heads)
 	}
-	if heads := order(twoRoots()); heads[1] != "h2 What to do" {
+	if heads := order(answertest.TwoRoots()); heads[1] != "h2 What to do" {
 		t.Errorf("two causes begin without what to do: %q", heads)
 	}
-	head := textOf(elements(pageOf(t, desyncProven()), "header")[0])
+	head := textOf(elements(pageOf(t, answertest.DesyncProven()), "header")[0])
 	for _, n := range []string{"absent", "unknown", "not applicable"} {
 		if strings.Contains(head, n) {
 			t.Errorf("the head counts checks: %q", head)
@@ -216,7 +217,7 @@ func TestHTMLPrint(t *testing.T) {
 	if !strings.Contains(htmlStyle, "white-space: pre-wrap") {
 		t.Error("lines of code are not broken, so paper would cut them")
 	}
-	root := pageOf(t, desyncProven())
+	root := pageOf(t, answertest.DesyncProven())
 	for _, e := range elements(root, "table") {
 		class := strings.Fields(attribute(e, "class"))
 		if (slices.Contains(class, "checks") || slices.Contains(class, "ruled")) && !inside(e, "details", "") {
@@ -230,10 +231,10 @@ func crowd(n int) *diagnosis.Diagnosis {
 	var hosts []diagnosis.HostState
 	for i := range n {
 		name := fmt.Sprintf("worker%03d", i)
-		hosts = append(hosts, stopped(name, "worker", fault.ClientCert, diagnosis.StageFailed,
+		hosts = append(hosts, answertest.Stopped(name, "worker", fault.ClientCert, diagnosis.StageFailed,
 			"the certificate request of "+name+" waits for approval since the approver stopped an hour ago"))
 	}
-	d := base(hosts...)
+	d := answertest.Base(hosts...)
 	d.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseUnknown, Open: slices.Repeat([]diagnosis.Question{{Says: "a host waits for its certificate"}}, n)}
 	diagnose.Group(d)
 	return d
@@ -274,14 +275,14 @@ func TestHTMLManyHosts(t *testing.T) {
 func TestHTMLManyDone(t *testing.T) {
 	var hosts []diagnosis.HostState
 	for i := range shownHosts + 1 {
-		hosts = append(hosts, answered(fmt.Sprintf("worker%03d", i), "worker"))
+		hosts = append(hosts, answertest.Answered(fmt.Sprintf("worker%03d", i), "worker"))
 	}
-	d := base(hosts...)
+	d := answertest.Base(hosts...)
 	diagnose.Group(d)
 	if table := elements(pageOf(t, d), "table")[0]; !inside(table, "details", "") {
 		t.Error("a long list of hosts that are done is not folded")
 	}
-	if table := elements(pageOf(t, healthy()), "table")[0]; inside(table, "details", "") {
+	if table := elements(pageOf(t, answertest.Healthy()), "table")[0]; inside(table, "details", "") {
 		t.Error("a short list of hosts is folded")
 	}
 }
@@ -289,8 +290,8 @@ func TestHTMLManyDone(t *testing.T) {
 // TestHTMLRemedyOfSymptom: what helps against a symptom is there although its cause is
 // not known.
 func TestHTMLRemedyOfSymptom(t *testing.T) {
-	d := undecided()
-	d.Unexplained[0].Remedies = []fault.Advice{adopt()}
+	d := answertest.Undecided()
+	d.Unexplained[0].Remedies = []fault.Advice{answertest.Adopt()}
 	root := pageOf(t, d)
 	page := textOf(root)
 	for _, want := range []string{"give the pool the config of its spec", "first steps: Rollcall can do it"} {
@@ -322,8 +323,8 @@ func TestNotServedOnce(t *testing.T) {
 }
 
 func TestProofOnce(t *testing.T) {
-	d := desyncProven()
-	reason := item("nodes/control0", "metadata.annotations.reason", "cannot be updated")
+	d := answertest.DesyncProven()
+	reason := answertest.Item("nodes/control0", "metadata.annotations.reason", "cannot be updated")
 	other := reason
 	other.Locator.Path = "nodes/control1"
 	first := &d.Roots[0].Cases[0]
@@ -353,10 +354,10 @@ func TestCleanEllipsis(t *testing.T) {
 
 // TestHTMLSuspects: the same suspect at many hosts is one line.
 func TestHTMLSuspects(t *testing.T) {
-	d := undecided()
-	crash := diagnosis.Suspect{Key: key("crash", host("worker00")), Title: "worker00 crash-loops"}
+	d := answertest.Undecided()
+	crash := diagnosis.Suspect{Key: answertest.Key("crash", answertest.Host("worker00")), Title: "worker00 crash-loops"}
 	for i := range 29 {
-		crash.Others = append(crash.Others, host(fmt.Sprintf("worker%02d", i+1)))
+		crash.Others = append(crash.Others, answertest.Host(fmt.Sprintf("worker%02d", i+1)))
 	}
 	d.Unexplained[0].Suspects = append(d.Unexplained[0].Suspects, crash)
 	root := pageOf(t, d)

@@ -141,9 +141,9 @@ func (t *text) junitSuite(name string, cases ...junitCase) junitSuite {
 
 // junitVerdict is the case that says whether there is an answer at all.
 func (t *text) junitVerdict() junitCase {
-	h := headlineOf(t.whole())
+	h := HeadlineOf(t.whole())
 	c := junitCase{Class: "rollcall.verdict", Name: "an answer could be given", Time: "0"}
-	said := t.Clean(h.words)
+	said := t.Clean(h.Words)
 	if reason := t.verdictReason(); reason != "" {
 		said += ": " + t.Clean(reason)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/rollcall-project/rollcall/internal/answer/answertest"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/page"
@@ -107,19 +108,19 @@ func checkJUnit(t *testing.T, all junitAll, d *diagnosis.Diagnosis) {
 // TestJUnitIsNotGreenWithoutAnAnswer holds that a cluster that could not be read does
 // not pass, and that one which is normal so far does.
 func TestJUnitIsNotGreenWithoutAnAnswer(t *testing.T) {
-	if all, _ := junitOf(t, unreadable(), options(page.Style{})); all.Errors != 1 || !strings.Contains(all.Suites[0].Cases[0].Error.Text, "connection refused") {
+	if all, _ := junitOf(t, answertest.Unreadable(), options(page.Style{})); all.Errors != 1 || !strings.Contains(all.Suites[0].Cases[0].Error.Text, "connection refused") {
 		t.Errorf("unreadable: %+v", all.junitTotals)
 	}
-	all, raw := junitOf(t, settling(), options(page.Style{}))
+	all, raw := junitOf(t, answertest.Settling(), options(page.Style{}))
 	if all.Errors+all.Failures+all.Skipped != 0 || !strings.Contains(string(raw), "in progress: pool master has not converged once") {
 		t.Errorf("settling: %+v", all.junitTotals)
 	}
 }
 
 func TestJUnitLayers(t *testing.T) {
-	d := healthy()
+	d := answertest.Healthy()
 	d.Findings = []diagnosis.Finding{
-		present("b", pool("master"), "b", fault.Error), present("a", pool("master"), "a", fault.Error), present("c", pool("worker"), "c", fault.Error),
+		answertest.Present("b", answertest.Pool("master"), "b", fault.Error), answertest.Present("a", answertest.Pool("master"), "a", fault.Error), answertest.Present("c", answertest.Pool("worker"), "c", fault.Error),
 	}
 	all, _ := junitOf(t, d, options(page.Style{}))
 	if len(all.Suites) != 2 || all.Suites[1].Name != "other" || len(all.Suites[1].Cases) != 3 {

@@ -72,8 +72,8 @@ func (m *markdown) code(indent string, lines ...string) {
 }
 
 func (m *markdown) headOfRecord() {
-	h := headlineOf(m.whole())
-	m.printf("# Incident record: %s\n\n", h.words)
+	h := HeadlineOf(m.whole())
+	m.printf("# Incident record: %s\n\n", h.Words)
 	if reason := m.verdictReason(); reason != "" {
 		m.printf("%s\n\n", m.md(reason))
 	}
@@ -265,9 +265,9 @@ func (m *markdown) questions() {
 // support says when to stop and call, and what to send.
 func (m *markdown) support() {
 	m.printf("\n## When to open a support case\n\n")
-	for _, line := range m.escalation() {
+	for _, line := range Escalation(m.d) {
 		m.printf("- %s\n", m.md(line))
 	}
 	m.printf("\nSend this record, and what this saves (no secrets, see docs/secrets.md):\n")
-	m.code("", m.o.again("collect"))
+	m.code("", m.o.Again("collect"))
 }

@@ -11,7 +11,7 @@ import (
 // plan writes the answer of a preflight for a ticket or a review: there are no hosts yet and
 // no incident, but lines of files, and what they need.
 func (m *markdown) plan() {
-	m.printf("# Before the installation: %s\n\n", headlineOf(m.d).words)
+	m.printf("# Before the installation: %s\n\n", HeadlineOf(m.d).Words)
 	if reason := m.planReason(); reason != "" {
 		m.printf("%s\n\n", m.md(reason))
 	}

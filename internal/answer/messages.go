@@ -103,7 +103,7 @@ func (t *text) nextOf(m message.Match, c *fault.Catalog) {
 	case len(f.Remedies) > 0:
 		do := "explain " + m.Fault
 		if known, ok := c.Remedy(f.Remedies[0]); ok {
-			t.Lead(2, page.Bold.Span("What to do: "), "  ", page.Plain, t.brief(plainAdvice(known, m.Names).Title)+": "+t.o.know(do), 0)
+			t.Lead(2, page.Bold.Span("What to do: "), "  ", page.Plain, t.o.Brief(plainAdvice(known, m.Names).Title)+": "+t.o.know(do), 0)
 			return
 		}
 		t.Line(2, page.Bold.Span("What to do: "), page.Cyan.Span(t.o.know(do)))

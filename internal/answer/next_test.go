@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/answer/answertest"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
@@ -31,7 +32,7 @@ func TestNextOfInstaller(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := unreadable()
+			d := answertest.Unreadable()
 			d.Source = diagnosis.Source{Kind: "files", Name: "a.log"}
 			c.installer.At = time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 			d.Cluster.Installer = &c.installer

@@ -33,8 +33,8 @@ func planText(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 
 // planVerdict counts mistakes and warnings.
 func (t *text) planVerdict() {
-	h := headlineOf(t.d)
-	t.Lead(0, h.paint.Span(t.Sign(h.sign)+" "+h.words+": "), "  ", page.Plain, t.planReason(), 0)
+	h := HeadlineOf(t.d)
+	t.Lead(0, h.Paint.Span(t.Sign(h.Sign)+" "+h.Words+": "), "  ", page.Plain, t.planReason(), 0)
 }
 
 // planReason is what follows the headline.

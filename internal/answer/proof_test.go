@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/answer/answertest"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/page"
@@ -11,12 +12,12 @@ import (
 
 func TestBestFirst(t *testing.T) {
 	items := []evidence.Item{
-		item("nodes/a", "metadata.annotations.currentConfig", "state: Degraded"),
-		item("machineconfigs", "", "no MachineConfig x among 3"),
-		logged("mcs.log", 8, "Pool master requested by address"),
-		logged("mcs.log", 9, "couldn't get config: not found"),
-		logged("mcs2.log", 9, "couldn't get config for b: not found"),
-		item("nodes/a", "metadata.annotations.reason", "configs do not match"),
+		answertest.Item("nodes/a", "metadata.annotations.currentConfig", "state: Degraded"),
+		answertest.Item("machineconfigs", "", "no MachineConfig x among 3"),
+		answertest.Logged("mcs.log", 8, "Pool master requested by address"),
+		answertest.Logged("mcs.log", 9, "couldn't get config: not found"),
+		answertest.Logged("mcs2.log", 9, "couldn't get config for b: not found"),
+		answertest.Item("nodes/a", "metadata.annotations.reason", "configs do not match"),
 	}
 	var got []string
 	for _, p := range bestFirst(distinct(items, false)) {
@@ -55,7 +56,7 @@ func TestBrief(t *testing.T) {
 		want string
 	}{{false, "pool x names rendered-worker-cnf-0aa1f5…, not " + name + "ff"}, {true, "pool x names " + name + ", not " + name + "ff"}} {
 		x := newText(&diagnosis.Diagnosis{}, Options{Wide: c.wide})
-		if got := x.brief("pool x names " + name + ", not " + name + "ff"); got != c.want {
+		if got := x.o.Brief("pool x names " + name + ", not " + name + "ff"); got != c.want {
 			t.Errorf("wide %v: %q, want %q", c.wide, got, c.want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/rollcall-project/rollcall/internal/answer/answertest"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/page"
@@ -24,8 +25,8 @@ var samples = []struct {
 	name string
 	make func() *diagnosis.Diagnosis
 }{
-	{"desync", desyncProven}, {"healthy", healthy}, {"settling", settling}, {"undecided", undecided},
-	{"two-roots", twoRoots}, {"unreadable", unreadable}, {"accepted", accepted}, {"part-accepted", partAccepted},
+	{"desync", answertest.DesyncProven}, {"healthy", answertest.Healthy}, {"settling", answertest.Settling}, {"undecided", answertest.Undecided},
+	{"two-roots", answertest.TwoRoots}, {"unreadable", answertest.Unreadable}, {"accepted", accepted}, {"part-accepted", partAccepted},
 }
 
 func options(s page.Style) Options {
@@ -130,7 +131,7 @@ func fits(t *testing.T, text string, s page.Style) {
 // which hosts.
 func TestFirstScreen(t *testing.T) {
 	var out bytes.Buffer
-	if err := renderText(&out, desyncProven(), options(page.Style{Width: 80})); err != nil {
+	if err := renderText(&out, answertest.DesyncProven(), options(page.Style{Width: 80})); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
@@ -148,7 +149,7 @@ func TestOneScreen(t *testing.T) {
 		width, lines int
 	}{{80, 51}, {100, 46}, {160, 42}} {
 		var out bytes.Buffer
-		if err := renderText(&out, desyncProven(), options(page.Style{Width: c.width})); err != nil {
+		if err := renderText(&out, answertest.DesyncProven(), options(page.Style{Width: c.width})); err != nil {
 			t.Fatal(err)
 		}
 		if n := strings.Count(out.String(), "\n"); n > c.lines {
@@ -176,7 +177,7 @@ func TestColourIsNeverTheOnlySign(t *testing.T) {
 // TestForeignTextIsHarmless puts what an attacker would write into every string.
 func TestForeignTextIsHarmless(t *testing.T) {
 	const evil = "a\x1b[2J\x1b]0;owned\x07b\r\nc\u202ed\u200b\x9be\x00f"
-	d := desyncProven()
+	d := answertest.DesyncProven()
 	d.Source.Name, d.Cluster.Version = evil, evil
 	first := &d.Roots[0].Cases[0]
 	first.Title, first.Evidence[0].Excerpt, first.Evidence[0].Locator.Path = evil, evil, evil

@@ -109,7 +109,7 @@ func (t *text) rollFoot() {
 			t.Para(0, page.Span{}, page.Dim, fmt.Sprintf("and %d more without a known cause", len(t.d.Unexplained)-i))
 			break
 		}
-		t.Lead(0, page.Yellow.Span(t.Sign(page.Open)+" cause unknown: "), "  ", page.Plain, t.brief(u.Title), 0)
+		t.Lead(0, page.Yellow.Span(t.Sign(page.Open)+" cause unknown: "), "  ", page.Plain, t.o.Brief(u.Title), 0)
 	}
 	t.acceptedBriefly()
 	gaps := t.d.Groups.Gaps
@@ -118,16 +118,16 @@ func (t *text) rollFoot() {
 		t.gap(gaps[0])
 	}
 	if blind || len(t.d.Roots)+len(t.d.Unexplained)+len(t.d.Accepted) > 0 {
-		t.Line(0, page.Plain.Span("The whole answer: "), page.Cyan.Span(t.o.again("diagnose")))
+		t.Line(0, page.Plain.Span("The whole answer: "), page.Cyan.Span(t.o.Again("diagnose")))
 	}
 }
 
-var stateSigns = map[diagnosis.StageOutcome]struct {
-	sign  page.Sign
-	paint page.Paint
-}{
-	diagnosis.StagePassed: {page.Good, page.Green}, diagnosis.StageFailed: {page.Bad, page.Red}, diagnosis.StageWaiting: {page.Wait, page.Yellow},
-	diagnosis.StageUnknown: {page.Open, page.Yellow}, diagnosis.StageNotApplicable: {page.Good, page.Dim},
+// StageMark is the mark of a host or a stage in a state.
+func StageMark(o diagnosis.StageOutcome) page.Mark { return stageMarks[o] }
+
+var stageMarks = map[diagnosis.StageOutcome]page.Mark{
+	diagnosis.StagePassed: page.Green.Mark(page.Good), diagnosis.StageFailed: page.Red.Mark(page.Bad), diagnosis.StageWaiting: page.Yellow.Mark(page.Wait),
+	diagnosis.StageUnknown: page.Yellow.Mark(page.Open), diagnosis.StageNotApplicable: page.Dim.Mark(page.Good),
 }
 
 // table lists hosts. Why a host is where it is stands in the last column, or where
@@ -159,14 +159,14 @@ func (t *text) table(rows []diagnosis.HostState) {
 	}
 	run := 0
 	for i, h := range rows {
-		mark := stateSigns[h.State]
-		sign := fmt.Sprintf("%-2s", t.Sign(mark.sign))
+		mark := StageMark(h.State)
+		sign := fmt.Sprintf("%-2s", t.Sign(mark.Sign))
 		if beside {
 			first := sign + page.Columns(cells[i], width)
-			t.Lead(0, mark.paint.Span(first), strings.Repeat(" ", page.Length(first)), page.Plain, t.why(h), 2)
+			t.Lead(0, mark.Paint.Span(first), strings.Repeat(" ", page.Length(first)), page.Plain, t.why(h), 2)
 			continue
 		}
-		t.Line(0, mark.paint.Span(sign+strings.TrimRight(page.Columns(cells[i], width), " ")))
+		t.Line(0, mark.Paint.Span(sign+strings.TrimRight(page.Columns(cells[i], width), " ")))
 		run++
 		why := t.why(h)
 		if i+1 < len(rows) && why == t.why(rows[i+1]) {
@@ -208,7 +208,7 @@ func (t *text) cells(h diagnosis.HostState) []string {
 // why is a host's own reason, or the causes that block it.
 func (t *text) why(h diagnosis.HostState) string {
 	if h.Why != "" || len(h.BlockedBy) == 0 {
-		return t.brief(h.Why)
+		return t.o.Brief(h.Why)
 	}
 	var titles []string
 	for _, k := range h.BlockedBy {
@@ -282,10 +282,10 @@ func notDone(list []diagnosis.HostState, of string) string {
 func (t *text) byStage() {
 	for i, g := range t.d.Groups.Hosts {
 		if i == fewPlaces {
-			t.Line(2, page.Dim.Span("and others: "+t.o.again("")))
+			t.Line(2, page.Dim.Span("and others: "+t.o.Again("")))
 			return
 		}
-		mark, first := stateSigns[g.State], t.d.Hosts[g.First]
+		mark, first := StageMark(g.State), t.d.Hosts[g.First]
 		line := fmt.Sprintf("%s at %s", g.State, g.Stage)
 		if !first.Since.IsZero() && first.State != diagnosis.StageUnknown { // for how long it is so is not known either
 			line += t.lasts(first.Since)
@@ -297,7 +297,7 @@ func (t *text) byStage() {
 			line = string(g.State) + ": " + t.why(first)
 		}
 		who := t.Clean(some(g.Names, fewNames))
-		t.Lead(0, mark.paint.Span(fmt.Sprintf("%-2s", t.Sign(mark.sign))), "  ", page.Plain, who+" "+line, 2+page.Length(who)/t.Room())
+		t.Lead(0, mark.Paint.Span(fmt.Sprintf("%-2s", t.Sign(mark.Sign))), "  ", page.Plain, who+" "+line, 2+page.Length(who)/t.Room())
 	}
 }
 
@@ -310,12 +310,12 @@ func (t *text) stages(h diagnosis.HostState) {
 		if s.State == diagnosis.StageNotApplicable && !t.o.Wide {
 			continue
 		}
-		mark := stateSigns[s.State]
-		lead := fmt.Sprintf("%-2s%-17s%-9s", t.Sign(mark.sign), s.Stage, s.State)
+		mark := StageMark(s.State)
+		lead := fmt.Sprintf("%-2s%-17s%-9s", t.Sign(mark.Sign), s.Stage, s.State)
 		about := until(s.At)
 		if s.Why != "" {
 			about = strings.TrimSpace(about + "  " + s.Why)
 		}
-		t.Lead(2, mark.paint.Span(lead), strings.Repeat(" ", page.Length(lead)), page.Plain, about, t.limit(2))
+		t.Lead(2, mark.Paint.Span(lead), strings.Repeat(" ", page.Length(lead)), page.Plain, about, t.limit(2))
 	}
 }

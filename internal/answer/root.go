@@ -48,7 +48,7 @@ func (t *text) root(i, of int, r diagnosis.Root) {
 		return
 	}
 	if r.LeastSure().Lowered != "" {
-		t.Lead(2, page.Yellow.Span("Not proven: "), "            ", page.Plain, t.brief(r.LeastSure().Lowered), t.atMost(0, 1))
+		t.Lead(2, page.Yellow.Span("Not proven: "), "            ", page.Plain, t.o.Brief(r.LeastSure().Lowered), t.atMost(0, 1))
 	}
 	if t.short < firstAlone {
 		t.means(r.Means)
@@ -75,7 +75,7 @@ var clauseEnd = regexp.MustCompile(`[.;]( |$)`)
 
 // means writes what a fault means: the first clauses that have room, whole.
 func (t *text) means(text string) {
-	text = t.brief(text)
+	text = t.o.Brief(text)
 	if !t.o.Wide {
 		room := t.Room() - 2
 		whole := ""
@@ -200,7 +200,7 @@ func (t *text) title(k fault.Key) string {
 	if k.Subject.Name != "" && k.Subject.Name != fault.Unnamed && !strings.Contains(title, k.Subject.Name) {
 		title += " (" + k.Subject.String() + ")"
 	}
-	return t.brief(title)
+	return t.o.Brief(title)
 }
 
 // ring draws a deadlock: each line blocks the next, the last the first.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/answer/answertest"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/page"
 )
@@ -132,8 +133,8 @@ func checkLocation(t *testing.T, l sarifLocation, bases map[string]sarifBase) {
 
 // TestSARIFFingerprints compares two runs: another archive of the same cluster, later.
 func TestSARIFFingerprints(t *testing.T) {
-	first, _ := sarifOf(t, twoRoots(), options(page.Style{}))
-	later := twoRoots()
+	first, _ := sarifOf(t, answertest.TwoRoots(), options(page.Style{}))
+	later := answertest.TwoRoots()
 	later.Source.Name, later.Now = "./another", later.Now.Add(time.Hour)
 	for i := range later.Roots {
 		later.Roots[i].Cases[0].Since = later.Now
@@ -150,7 +151,7 @@ func TestSARIFFingerprints(t *testing.T) {
 		}
 		seen[fmt.Sprint(r.Fingerprints)] = true
 	}
-	other := twoRoots()
+	other := answertest.TwoRoots()
 	other.Cluster.ID = "another"
 	third, _ := sarifOf(t, other, options(page.Style{}))
 	if fmt.Sprint(third.Runs[0].Results[0].Fingerprints) == fmt.Sprint(first.Runs[0].Results[0].Fingerprints) {
@@ -160,7 +161,7 @@ func TestSARIFFingerprints(t *testing.T) {
 
 // TestSARIFSaysWhatWasNotRead holds that no result is not taken for no fault.
 func TestSARIFSaysWhatWasNotRead(t *testing.T) {
-	log, _ := sarifOf(t, unreadable(), options(page.Style{}))
+	log, _ := sarifOf(t, answertest.Unreadable(), options(page.Style{}))
 	n := log.Runs[0].Invocations[0].Notifications
 	if len(log.Runs[0].Results) != 0 || len(n) != 1 || !strings.Contains(n[0].Message.Text, "connection refused") {
 		t.Errorf("%d results, notifications %+v", len(log.Runs[0].Results), n)

@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"sigs.k8s.io/yaml"
 
+	"github.com/rollcall-project/rollcall/internal/answer/answertest"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 )
 
@@ -33,8 +34,8 @@ func TestOutputFollowsTheSchema(t *testing.T) {
 	schema := compileSchema(t)
 	logOnly := samples[0]
 	logOnly.name, logOnly.make = "only the installer's log", func() *diagnosis.Diagnosis {
-		d := unreadable()
-		d.Cluster.Installer = &diagnosis.Installer{Ended: "complete", At: noon, Locator: "DIR/.openshift_install.log:7"}
+		d := answertest.Unreadable()
+		d.Cluster.Installer = &diagnosis.Installer{Ended: "complete", At: answertest.Noon, Locator: "DIR/.openshift_install.log:7"}
 		return d
 	}
 	for _, s := range append(slices.Clone(samples), logOnly) {
@@ -73,7 +74,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"a fifth result": func(d map[string]any) { d["findings"].([]any)[0].(map[string]any)["outcome"] = "maybe" },
 	} {
 		var raw bytes.Buffer
-		if err := JSON(&raw, desyncProven(), Options{}); err != nil {
+		if err := JSON(&raw, answertest.DesyncProven(), Options{}); err != nil {
 			t.Fatal(err)
 		}
 		v, err := jsonschema.UnmarshalJSON(&raw)

@@ -114,13 +114,13 @@ func (o Options) fetch(s evidence.Supply) string {
 	case s.Kind == evidence.SupplyAgain && o.Call != "":
 		return o.Call + "    # again in a few minutes"
 	case s.Kind == evidence.SupplyAgain:
-		return o.again("diagnose") + "    # again in a few minutes"
+		return o.Again("diagnose") + "    # again in a few minutes"
 	case slices.Contains(o.Skip, s.Kind):
 		return ""
 	case o.isFlag(s) && o.Call != "":
 		return o.Call + " " + o.supply(s)
 	case o.isFlag(s):
-		return o.again("diagnose") + " " + o.supply(s)
+		return o.Again("diagnose") + " " + o.supply(s)
 	}
 	return o.supply(s)
 }

@@ -44,8 +44,8 @@ type Options struct {
 	Near      []lookup.Hit         // of a scan: pages with the words of errors that nobody knows
 }
 
-// again returns a command over the same source.
-func (o Options) again(words string) string {
+// Again returns a command over the same source; words are a command without the name of the tool, such as "diagnose".
+func (o Options) Again(words string) string {
 	c := o.Command
 	if c == "" {
 		c = "rollcall"
@@ -65,7 +65,7 @@ func (o Options) again(words string) string {
 // know returns a command that needs no source.
 func (o Options) know(words string) string {
 	o.Source, o.Answer = "", ""
-	return o.again(words)
+	return o.Again(words)
 }
 
 // text renders one diagnosis.
@@ -132,25 +132,25 @@ func (t *text) answer() {
 }
 
 func (t *text) verdict() {
-	h := headlineOf(t.whole())
-	if r := t.o.Messages; r != nil && r.Result != message.Absent && h.words == noSignInText {
-		h.words = "UNDECIDED: something failed, and this text does not show why"
+	h := HeadlineOf(t.whole())
+	if r := t.o.Messages; r != nil && r.Result != message.Absent && h.Words == noSignInText {
+		h.Words = "UNDECIDED: something failed, and this text does not show why"
 	}
-	mark := t.Sign(h.sign)
+	mark := t.Sign(h.Sign)
 	if strings.EqualFold(mark, "ok") {
 		mark = "OK"
 	}
-	words := mark + " " + h.words
+	words := mark + " " + h.Words
 	reason := t.verdictReason()
 	if reason == "" {
-		t.Line(0, h.paint.Span(words))
+		t.Line(0, h.Paint.Span(words))
 		return
 	}
 	rows := 3
 	if t.short >= oneStep { // as much of it as tells the verdict: -o wide has the rest
 		rows = 2
 	}
-	t.Lead(0, h.paint.Span(words+": "), "  ", page.Plain, reason, t.limit(rows))
+	t.Lead(0, h.Paint.Span(words+": "), "  ", page.Plain, reason, t.limit(rows))
 }
 
 // verdictReason is what follows the class of the verdict.
@@ -261,7 +261,7 @@ func (t *text) suspects(list []diagnosis.Suspect) {
 			t.Para(2, page.Plain.Span("- "), page.Dim, moreHint(len(list)-i))
 			return
 		}
-		t.Para(2, page.Plain.Span("- "), page.Plain, t.brief(s.Title)+t.alsoAt(s))
+		t.Para(2, page.Plain.Span("- "), page.Plain, t.o.Brief(s.Title)+t.alsoAt(s))
 		if how := t.decides(s); how != "" {
 			t.Para(4, page.Plain.Span("decide: "), page.Cyan, how)
 		}

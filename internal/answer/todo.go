@@ -137,7 +137,7 @@ func (t *text) others(list []fault.Advice, opens string) {
 
 // about is a remedy in one sentence.
 func (t *text) about(a fault.Advice, opens string) string {
-	line := t.brief(a.Title) + " (" + actorWords(a.Actor(), a.Where) + "; risk: " + string(a.Risk)
+	line := t.o.Brief(a.Title) + " (" + actorWords(a.Actor(), a.Where) + "; risk: " + string(a.Risk)
 	if a.ID == opens {
 		line += "; breaks the deadlock"
 	}
@@ -186,7 +186,7 @@ func (t *text) command(line string) string {
 	case t.d.Source.Kind == planSource && t.o.Call != "" && strings.HasPrefix(rest, "preflight"):
 		return t.preflight(line)
 	case strings.HasPrefix(rest, "diagnose") && t.d.Source.Kind == "live": // an archive does not change
-		return t.o.again(rest)
+		return t.o.Again(rest)
 	}
 	return t.o.know(rest)
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/rollcall-project/rollcall/internal/page"
 )
 
-// headline is how a verdict is said.
-type headline struct {
-	sign  page.Sign
-	paint page.Paint
-	words string
+// Headline is how a verdict is said.
+type Headline struct {
+	Sign  page.Sign
+	Paint page.Paint
+	Words string // in capitals
 }
 
 // headlines are the verdicts in words that need no manual.
-var headlines = map[diagnosis.VerdictClass]headline{
+var headlines = map[diagnosis.VerdictClass]Headline{
 	diagnosis.Healthy:            {page.Good, page.Green, "NOTHING WRONG FOUND"},
 	diagnosis.Settling:           {page.Wait, page.Yellow, "IN PROGRESS, AS EXPECTED"},
 	diagnosis.RecoverableInPlace: {page.Bad, page.Red, "BROKEN, CAUSE KNOWN"},
@@ -41,35 +41,35 @@ const textSource = "text"
 // noSignInText is the headline of a text in which nothing was found.
 const noSignInText = "NO KNOWN SIGN OF TROUBLE IN THIS TEXT"
 
-// headlineOf adds to the class whether a cause is known and how much is accepted, and says
+// HeadlineOf adds to the class whether a cause is known and how much is accepted, and says
 // WARNING where nothing that is present and not accepted is an error.
-func headlineOf(d *diagnosis.Diagnosis) headline {
+func HeadlineOf(d *diagnosis.Diagnosis) Headline {
 	h, known := headlines[d.Verdict.Class]
 	switch {
 	case d.Verdict.Class == diagnosis.OnlyAccepted:
-		return headline{page.Warn, page.Yellow, "NOTHING WRONG FOUND BUT " + page.Count(d.Verdict.Accepted, "ACCEPTED FINDING", "ACCEPTED FINDINGS")}
+		return Headline{page.Warn, page.Yellow, "NOTHING WRONG FOUND BUT " + page.Count(d.Verdict.Accepted, "ACCEPTED FINDING", "ACCEPTED FINDINGS")}
 	case known:
 	case d.Verdict.Cause == diagnosis.CauseNone && d.Source.Kind == planSource:
-		h = headline{page.Open, page.Yellow, "NO MISTAKE FOUND SO FAR"}
+		h = Headline{page.Open, page.Yellow, "NO MISTAKE FOUND SO FAR"}
 	case d.Verdict.Cause == diagnosis.CauseNone && d.Source.Kind == textSource:
-		h = headline{page.Open, page.Yellow, noSignInText}
+		h = Headline{page.Open, page.Yellow, noSignInText}
 	case d.Verdict.Cause == diagnosis.CauseNone: // nothing is wrong in what is there
-		h = headline{page.Open, page.Yellow, "TOO LITTLE COLLECTED"}
+		h = Headline{page.Open, page.Yellow, "TOO LITTLE COLLECTED"}
 	case len(d.Roots) > 0:
-		h = headline{page.Bad, page.Red, "BROKEN, NO REMEDY KNOWN"}
+		h = Headline{page.Bad, page.Red, "BROKEN, NO REMEDY KNOWN"}
 	default:
-		h = headline{page.Open, page.Yellow, "UNDECIDED"}
+		h = Headline{page.Open, page.Yellow, "UNDECIDED"}
 	}
 	if d.Source.Kind == planSource && len(d.Roots) > 0 {
 		h = headlines[diagnosis.NotReady]
 		if !serious(d) {
 			h = headlines[diagnosis.CheckFirst]
 		}
-	} else if h.sign == page.Bad && !serious(d) {
-		h = headline{page.Warn, page.Yellow, strings.Replace(h.words, "BROKEN", "WARNING", 1)}
+	} else if h.Sign == page.Bad && !serious(d) {
+		h = Headline{page.Warn, page.Yellow, strings.Replace(h.Words, "BROKEN", "WARNING", 1)}
 	}
 	if n := d.Verdict.Accepted; n > 0 {
-		h.words += fmt.Sprintf(", %d ACCEPTED", n)
+		h.Words += fmt.Sprintf(", %d ACCEPTED", n)
 	}
 	return h
 }
@@ -134,13 +134,13 @@ func moreHint(n int) string { return fmt.Sprintf("and %d more: -o wide", n) }
 // getMachineConfigHashedName).
 var rendered = regexp.MustCompile(`\b(rendered-[a-z0-9][a-z0-9.-]*-[0-9a-f]{6})[0-9a-f]{26}\b`)
 
-// brief shortens the names of rendered configs in a sentence; proof, commands and
+// Brief shortens the names of rendered configs in a sentence; proof, commands and
 // -o wide have them whole.
-func (t *text) brief(sentence string) string {
-	if t.o.Wide {
+func (o Options) Brief(sentence string) string {
+	if o.Wide {
 		return sentence
 	}
-	return rendered.ReplaceAllString(sentence, "${1}"+t.Sign(page.Ellipsis))
+	return rendered.ReplaceAllString(sentence, "${1}"+o.Sign(page.Ellipsis))
 }
 
 // plurals of the kinds of subject.

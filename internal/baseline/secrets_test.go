@@ -12,9 +12,9 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/baseline"
 	"github.com/rollcall-project/rollcall/internal/fixture"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // planter makes up secrets and keeps those that it gave.
@@ -172,10 +172,10 @@ func TestNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text, saved bytes.Buffer
-	if err := answer.BaselineChanges(&text, c, answer.Options{}); err != nil {
+	if err := c.Print(&text, page.Style{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := answer.Baseline(&saved, answer.BaselineSaved{File: "good.json", Saved: was, Reason: "x"}, answer.Options{}); err != nil {
+	if err := (baseline.Saved{File: "good.json", Saved: was, Reason: "x"}).Print(&saved, page.Style{}); err != nil {
 		t.Fatal(err)
 	}
 	for where, out := range map[string]string{"the file": file.String(), "JSON": string(raw), "text": text.String(), "what save shows": saved.String()} {

@@ -50,6 +50,9 @@ type Span struct {
 // Span is a piece of a line in this paint.
 func (p Paint) Span(text string) Span { return Span{p, text} }
 
+// Mark is a sign in this paint.
+func (p Paint) Mark(s Sign) Mark { return Mark{s, p} }
+
 // Line writes spans on one line that is never broken: commands are to be copied.
 func (p *Page) Line(indent int, spans ...Span) {
 	p.b.WriteString(strings.Repeat(" ", indent))

@@ -94,6 +94,12 @@ var signs = map[Sign][2]string{
 	Separator: {" · ", " | "}, Ellipsis: {"…", "..."}, Pointer: {"→", "->"},
 }
 
+// Mark is a sign in its paint.
+type Mark struct {
+	Sign  Sign
+	Paint Paint
+}
+
 // Sign is a sign in the characters of the style.
 func (s Style) Sign(g Sign) string {
 	if s.ASCII {

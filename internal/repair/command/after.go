@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/after"
-	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
@@ -133,7 +132,7 @@ func (a *app) printAfter(list []after.Indicator) error {
 	if _, err := fmt.Fprintln(a.IO.Out); err != nil {
 		return err
 	}
-	if err := answer.Indicators(a.IO.Out, fmt.Sprintf("After check: %d of %d hold", held, len(list)), list, a.Style()); err != nil {
+	if err := after.Write(a.IO.Out, fmt.Sprintf("After check: %d of %d hold", held, len(list)), list, a.Style()); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(a.IO.Out)

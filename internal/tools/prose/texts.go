@@ -15,7 +15,7 @@ import (
 )
 
 // screens are the packages of the programs and of what they print.
-var screens = []string{"internal/cli", "internal/answer", "internal/hostcli"}
+var screens = []string{"internal/cli", "internal/answer", "internal/hostcli", "internal/watch/screen", "internal/after", "internal/baseline", "internal/page"}
 
 // messages are the packages whose errors, reasons and headings reach a screen or a page.
 var messages = []string{

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/after"
-	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/page"
+	"github.com/rollcall-project/rollcall/internal/watch/screen"
 )
 
 // playWatch hands the chosen snapshots to the follower of rollcall watch, and prints its lines
@@ -26,7 +26,7 @@ func playWatch(ctx context.Context, repo repository, b *blobs, chosen []commit, 
 	write := func(events []follow.Event) error {
 		for _, e := range events {
 			lines++
-			if err := answer.WatchLine(out, e, page.Style{}); err != nil {
+			if err := screen.Line(out, e, page.Style{}); err != nil {
 				return err
 			}
 		}

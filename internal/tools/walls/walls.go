@@ -3,7 +3,7 @@
 //
 // Invariants:
 //   - The kernel imports the kernel and the names of the product, nothing else of ours.
-//   - What lays text out imports nothing of ours.
+//   - What lays text out imports nothing of ours, and an answer nothing that wings share.
 //   - No wing imports another one. An exception would be in a list with its reason; one that
 //     is no longer needed fails the test. The list is empty.
 //   - Only the command line, the programs and the tools import wings.
@@ -27,6 +27,9 @@ const module = "github.com/rollcall-project/rollcall/"
 
 // wings are the products. Who maintains one reads it, the kernel and what both stand on.
 var wings = []string{"preflight", "repair", "watch", "workers"}
+
+// shared are the rooms below the wings of which two wings have need. They print what is theirs.
+var shared = []string{"csr", "after", "follow", "baseline"}
 
 // exception is an import that a wall forbids, and why it is there.
 type exception struct {
@@ -139,6 +142,8 @@ func crossed(i Import) string {
 		return "the kernel imports nothing but itself and the names of the product"
 	case from == "openshift" && to != "openshift":
 		return "the names of the product import nothing of ours"
+	case from == "answer" && slices.Contains(shared, to):
+		return "an answer is about a diagnosis alone: what wings share prints itself, on a page"
 	case from == "page":
 		return "what lays text out imports nothing of ours"
 	case from == to || from == "cmd":

@@ -98,10 +98,10 @@ func (a *app) saveBaseline(ctx context.Context, file string) (err error) {
 	if err := writeNew(file, b); err != nil {
 		return fmt.Errorf("write the baseline: %w", err)
 	}
-	return answer.Baseline(a.IO.Out, answer.BaselineSaved{
+	return baseline.Saved{
 		File: file, Saved: b, Healthy: d.Verdict.Class == diagnosis.Healthy, Reason: d.Verdict.Reason, Backup: backupCommand(ctx, w),
 		Compare: []string{a.Name, "baseline", "compare", shellcommand.Quote(file)},
-	}, a.ReportOptions(r))
+	}.Print(a.IO.Out, a.Style())
 }
 
 func writeNew(file string, b baseline.Baseline) (err error) {
@@ -174,7 +174,7 @@ func (a *app) compareBaseline(ctx context.Context, format, file string) (err err
 	if format != "text" {
 		err = a.PrintData(format, c)
 	} else {
-		err = answer.BaselineChanges(a.IO.Out, c, a.ReportOptions(r))
+		err = c.Print(a.IO.Out, a.Style())
 	}
 	switch {
 	case err != nil:
@@ -257,7 +257,7 @@ func AddBaseline(ctx context.Context, a *cmdutil.App, r *session.Run, d *diagnos
 		word = "not as in the baseline: "
 	}
 	for _, change := range c.Changes {
-		changed.Is = append(changed.Is, answer.Change{Subject: subjectOf(change.Subject), Says: change.Subject + " " + answer.BaselineChange(change)})
+		changed.Is = append(changed.Is, answer.Change{Subject: subjectOf(change.Subject), Says: change.Subject + " " + change.String()})
 	}
 	for i, x := range changed.Is {
 		if i == maxMoments {
@@ -267,7 +267,7 @@ func AddBaseline(ctx context.Context, a *cmdutil.App, r *session.Run, d *diagnos
 		more = append(more, at(word+x.Says, x.Subject))
 	}
 	for _, g := range c.NotCompared {
-		more = append(more, at("not compared with the baseline: "+answer.BaselineGap(g), cluster))
+		more = append(more, at("not compared with the baseline: "+g.String(), cluster))
 	}
 	d.Timeline = append(d.Timeline, more...)
 	slices.SortStableFunc(d.Timeline, func(x, y diagnosis.Moment) int { return x.Time.Compare(y.Time) })

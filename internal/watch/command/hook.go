@@ -8,8 +8,8 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/follow"
+	"github.com/rollcall-project/rollcall/internal/watch/screen"
 )
 
 // hook runs the command of --on-change, one change after the other. What the cluster names
@@ -65,7 +65,7 @@ func (h *hook) run() {
 	failed := 0
 	for e := range h.queue {
 		var line bytes.Buffer
-		if err := answer.WatchJSON(&line, e); err != nil {
+		if err := screen.JSON(&line, e); err != nil {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), hookTime)

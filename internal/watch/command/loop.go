@@ -16,6 +16,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/source/live"
+	"github.com/rollcall-project/rollcall/internal/watch/screen"
 )
 
 // looked is one run of a watch.
@@ -50,7 +51,7 @@ type watching struct {
 type shower interface {
 	isScreen() bool
 	events(list []follow.Event) error
-	frame(v follow.View, size answer.WatchSize, o answer.Options)
+	frame(v follow.View, size screen.Size, o answer.Options)
 	close()
 	end(e follow.Event, d *diagnosis.Diagnosis, o answer.Options) error
 }
@@ -223,7 +224,7 @@ func (w *watching) paint() {
 	if !w.show.isScreen() {
 		return
 	}
-	w.show.frame(w.follower.View(), answer.WatchSize{Busy: w.busy(), Next: w.newest.next}, w.newest.report)
+	w.show.frame(w.follower.View(), screen.Size{Busy: w.busy(), Next: w.newest.next}, w.newest.report)
 }
 
 // busy is what is done now, for the head of the frame.

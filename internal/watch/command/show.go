@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/page"
+	"github.com/rollcall-project/rollcall/internal/watch/screen"
 )
 
 // shower chooses how a watch is shown: a screen on a terminal that has one.
@@ -32,19 +33,19 @@ func (s *asJSON) isScreen() bool { return false }
 
 func (s *asJSON) events(list []follow.Event) error {
 	for _, e := range list {
-		if err := answer.WatchJSON(s.out, e); err != nil {
+		if err := screen.JSON(s.out, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *asJSON) frame(follow.View, answer.WatchSize, answer.Options) {}
+func (s *asJSON) frame(follow.View, screen.Size, answer.Options) {}
 
 func (s *asJSON) close() {}
 
 func (s *asJSON) end(e follow.Event, _ *diagnosis.Diagnosis, _ answer.Options) error {
-	return answer.WatchJSON(s.out, e)
+	return screen.JSON(s.out, e)
 }
 
 // asLines writes each change as one line.
@@ -57,22 +58,22 @@ func (s *asLines) isScreen() bool { return false }
 
 func (s *asLines) events(list []follow.Event) error {
 	for _, e := range list {
-		if err := answer.WatchLine(s.out, e, s.style); err != nil {
+		if err := screen.Line(s.out, e, s.style); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *asLines) frame(follow.View, answer.WatchSize, answer.Options) {}
+func (s *asLines) frame(follow.View, screen.Size, answer.Options) {}
 
 func (s *asLines) close() {}
 
 func (s *asLines) end(e follow.Event, d *diagnosis.Diagnosis, o answer.Options) error {
-	if err := answer.WatchLine(s.out, e, s.style); err != nil {
+	if err := screen.Line(s.out, e, s.style); err != nil {
 		return err
 	}
-	return answer.WatchEnd(s.out, *e.End, d, o)
+	return screen.End(s.out, *e.End, d, o)
 }
 
 // asScreen shows one frame in place, on the terminal's other screen: what was on the
@@ -104,14 +105,14 @@ func (s *asScreen) isScreen() bool { return true }
 
 func (s *asScreen) events([]follow.Event) error { return nil }
 
-func (s *asScreen) frame(v follow.View, size answer.WatchSize, o answer.Options) {
+func (s *asScreen) frame(v follow.View, size screen.Size, o answer.Options) {
 	if s.closed {
 		return
 	}
 	size.Width, size.Height = s.size()
 	o.Style = s.style
 	o.Width = size.Width
-	lines := answer.WatchScreen(v, s.clock(), size, o)
+	lines := screen.Frame(v, s.clock(), size, o)
 	if slices.Equal(lines, s.shown) && s.width == size.Width && s.height == size.Height {
 		return
 	}
@@ -137,5 +138,5 @@ func (s *asScreen) end(e follow.Event, d *diagnosis.Diagnosis, o answer.Options)
 	if e.End.ExitCode != int(cmdutil.ExitInterrupted) {
 		fmt.Fprint(s.err, "\a") // who looks elsewhere hears that it is over
 	}
-	return answer.WatchEnd(s.out, *e.End, d, o)
+	return screen.End(s.out, *e.End, d, o)
 }

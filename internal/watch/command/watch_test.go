@@ -15,6 +15,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/live"
+	"github.com/rollcall-project/rollcall/internal/watch/screen"
 )
 
 // TestPace: a change is read at once, not more often than runs allow, and without a change
@@ -89,7 +90,7 @@ func TestScreen(t *testing.T) {
 	f := follow.New(follow.Rules{})
 	draw := func() string {
 		out.Reset()
-		s.frame(f.View(), answer.WatchSize{Busy: "reading"}, answer.Options{})
+		s.frame(f.View(), screen.Size{Busy: "reading"}, answer.Options{})
 		return out.String()
 	}
 	if got := draw(); !strings.HasPrefix(got, enterScreen) || strings.Count(got, "\n") >= size[1] {

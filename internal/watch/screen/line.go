@@ -1,4 +1,4 @@
-package answer
+package screen
 
 import (
 	"bytes"
@@ -10,13 +10,13 @@ import (
 	"github.com/rollcall-project/rollcall/internal/page"
 )
 
-// WatchLine writes an event as one line: its time and its sentence.
-func WatchLine(w io.Writer, e follow.Event, s page.Style) error {
+// Line writes an event as one line: its time and its sentence.
+func Line(w io.Writer, e follow.Event, s page.Style) error {
 	return page.Write(w, page.Clock(e.Time)+"  "+s.Clean(e.Text)+"\n")
 }
 
-// WatchJSON writes an event as one line of JSON (docs/schema/watch.v1alpha1.json).
-func WatchJSON(w io.Writer, e follow.Event) error {
+// JSON writes an event as one line of JSON (docs/schema/watch.v1alpha1.json).
+func JSON(w io.Writer, e follow.Event) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

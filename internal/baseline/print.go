@@ -1,27 +1,26 @@
-package answer
+package baseline
 
 import (
 	"fmt"
 	"io"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/baseline"
 	"github.com/rollcall-project/rollcall/internal/page"
 )
 
-// BaselineSaved is what there is to say of a baseline that was saved.
-type BaselineSaved struct {
+// Saved is what there is to say of a baseline that was saved.
+type Saved struct {
 	File    string // "" where it went to the output
-	Saved   baseline.Baseline
+	Saved   Baseline
 	Healthy bool
 	Reason  string   // of the verdict, where it is not healthy
 	Backup  string   // command that takes a backup of etcd; "" where etcd is not the cluster's own
 	Compare []string // words of the command that compares
 }
 
-// Baseline writes what was saved, what was not, and what to do besides.
-func Baseline(w io.Writer, s BaselineSaved, o Options) error {
-	p := &page.Page{Style: o.Style}
+// Print writes what was saved, what was not, and what to do besides.
+func (s Saved) Print(w io.Writer, style page.Style) error {
+	p := &page.Page{Style: style}
 	p.Lead(0, page.Green.Span(p.Sign(page.Good)+" "), "  ", page.Plain, fmt.Sprintf("%s: %d values of %s as of %s", s.File, len(s.Saved.Entries), s.Saved.Source,
 		page.Clock(s.Saved.Taken)), 0)
 	switch {
@@ -43,22 +42,22 @@ func Baseline(w io.Writer, s BaselineSaved, o Options) error {
 	return p.Flush(w)
 }
 
-func gaps(p *page.Page, word string, gaps []baseline.Gap) {
+func gaps(p *page.Page, word string, gaps []Gap) {
 	for _, g := range gaps {
-		p.Lead(0, page.Yellow.Span(p.Sign(page.Open)+" "+word), "  ", page.Plain, p.Clean(BaselineGap(g)), 0)
+		p.Lead(0, page.Yellow.Span(p.Sign(page.Open)+" "+word), "  ", page.Plain, p.Clean(g.String()), 0)
 	}
 }
 
 // areaWords are the headings of changes.
-var areaWords = map[baseline.Area]string{
-	baseline.Version: "Version", baseline.Operators: "Operators", baseline.Nodes: "Nodes", baseline.Pools: "Pools", baseline.Configs: "MachineConfigs",
-	baseline.Certificates: "Certificates", baseline.Network: "Network", baseline.Hardware: "Hardware",
+var areaWords = map[Area]string{
+	Version: "Version", Operators: "Operators", Nodes: "Nodes", Pools: "Pools", Configs: "MachineConfigs",
+	Certificates: "Certificates", Network: "Network", Hardware: "Hardware",
 }
 
-// BaselineChanges writes what has changed, by areas. That it is not known whether both are of
+// Print writes what has changed, by areas. That it is not known whether both are of
 // one cluster comes first: the changes can be the differences of two.
-func BaselineChanges(w io.Writer, c baseline.Comparison, o Options) error {
-	p := &page.Page{Style: o.Style}
+func (c Comparison) Print(w io.Writer, style page.Style) error {
+	p := &page.Page{Style: style}
 	changesHead(p, c)
 	switch c.Verdict {
 	case "healthy":
@@ -70,14 +69,14 @@ func BaselineChanges(w io.Writer, c baseline.Comparison, o Options) error {
 	if c.Now.Before(c.Since) {
 		p.Para(0, page.Span{}, page.Dim, "What was read is older ("+page.Clock(c.Now)+") than the baseline: what was new then is shown as gone.")
 	}
-	area := baseline.Area("")
+	area := Area("")
 	for _, change := range c.Changes {
 		if change.Area != area {
 			area = change.Area
 			p.Blank()
 			p.Head(0, areaWords[area])
 		}
-		p.Lead(2, page.Bold.Span(p.Clean(change.Subject)+" "), "    ", page.Plain, p.Clean(BaselineChange(change)), 0)
+		p.Lead(2, page.Bold.Span(p.Clean(change.Subject)+" "), "    ", page.Plain, p.Clean(change.String()), 0)
 	}
 	if len(c.NotCompared) > 0 {
 		p.Blank()
@@ -86,7 +85,7 @@ func BaselineChanges(w io.Writer, c baseline.Comparison, o Options) error {
 	return p.Flush(w)
 }
 
-func changesHead(p *page.Page, c baseline.Comparison) {
+func changesHead(p *page.Page, c Comparison) {
 	compared := fmt.Sprintf("%d values compared", c.Compared)
 	if len(c.NotCompared) > 0 {
 		compared += ", not all of them"
@@ -115,8 +114,8 @@ func changesHead(p *page.Page, c baseline.Comparison) {
 	}
 }
 
-// BaselineGap is what was not compared, in words.
-func BaselineGap(g baseline.Gap) string {
+// String is what was not compared, in words.
+func (g Gap) String() string {
 	const most = 5
 	what := string(g.Area)
 	if n := len(g.Subjects); n > 0 {
@@ -128,24 +127,24 @@ func BaselineGap(g baseline.Gap) string {
 	return what + ": " + g.Reason
 }
 
-// BaselineChange is a change in words, without its subject.
-func BaselineChange(c baseline.Change) string {
+// String is a change in words, without its subject.
+func (c Change) String() string {
 	whole := c.Name == ""
 	switch {
-	case c.Kind == baseline.Added && whole:
+	case c.Kind == Added && whole:
 		return "is new: " + someValues(c.Values)
-	case c.Kind == baseline.Removed && whole:
+	case c.Kind == Removed && whole:
 		return "is no longer there, had: " + someValues(c.Values)
-	case c.Kind == baseline.Added:
+	case c.Kind == Added:
 		return c.Name + " is new: " + c.Is
-	case c.Kind == baseline.Removed:
+	case c.Kind == Removed:
 		return c.Name + " is no longer there, was " + c.Was
 	}
 	return c.Name + " was " + c.Was + ", is " + c.Is
 }
 
 // someValues are the first values of an object, fields before conditions.
-func someValues(values []baseline.Value) string {
+func someValues(values []Value) string {
 	const most = 3
 	var words []string
 	for _, conditions := range []bool{false, true} {

@@ -1,8 +1,11 @@
-package answer
+package screen
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +14,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/rollcall-project/rollcall/internal/after"
+	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/answer/answertest"
 	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -18,13 +23,37 @@ import (
 	"github.com/rollcall-project/rollcall/internal/page"
 )
 
+var update = flag.Bool("update", false, "write the golden files")
+
+// options are those of an answer about the samples.
+func options(s page.Style) answer.Options {
+	return answer.Options{Style: s, Source: "--from ./must-gather.local.5512"}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (go test -update writes it)", err)
+	}
+	if !bytes.Equal(want, got) {
+		t.Errorf("%s differs; go test -update writes it\n--- want\n%s\n--- got\n%s", path, want, got)
+	}
+}
+
 // followed is a follower that has seen runs of one diagnosis, the last one now.
 func followed(make func() *diagnosis.Diagnosis, change ...func(run int, d *diagnosis.Diagnosis)) (*follow.Follower, []follow.Event) {
 	f := follow.New(follow.Rules{Goal: after.Stable, StopOnRoot: true})
 	var events []follow.Event
 	for i := range 4 {
 		d := make()
-		d.Now = noon.Add(time.Duration(i-3) * 40 * time.Second)
+		d.Now = answertest.Noon.Add(time.Duration(i-3) * 40 * time.Second)
 		for _, c := range change {
 			c(i, d)
 		}
@@ -55,7 +84,7 @@ func withoutAPI(run int, d *diagnosis.Diagnosis) {
 		d.Groups = diagnosis.Groups{}
 		d.Coverage = []evidence.Coverage{{Need: "nodes", State: evidence.Missing, Why: evidence.Unreachable}}
 		d.Roots = []diagnosis.Root{{Fault: "api-vip-unreachable", Layer: "api", Cases: []diagnosis.Case{
-			{Key: key("api-vip-unreachable", fault.Subject{Kind: fault.Cluster}), Title: "nothing answers at the API address 192.0.2.5:6443"}}}}
+			{Key: answertest.Key("api-vip-unreachable", fault.Subject{Kind: fault.Cluster}), Title: "nothing answers at the API address 192.0.2.5:6443"}}}}
 	}
 }
 
@@ -64,25 +93,25 @@ var watchSamples = []struct {
 	make func() *follow.Follower
 	next string
 }{
-	{"desync", func() *follow.Follower { f, _ := followed(desyncProven); return f }, "rollcall fix plan --expect control2=192.0.2.22"},
-	{"settling", func() *follow.Follower { f, _ := followed(settling, moving); return f }, ""},
-	{"two-roots", func() *follow.Follower { f, _ := followed(twoRoots); return f }, "rollcall diagnose --kubeconfig /home/anna/clusters/prod/auth/kubeconfig"},
-	{"away", func() *follow.Follower { f, _ := followed(settling, withoutAPI); return f }, "rollcall diagnose"},
+	{"desync", func() *follow.Follower { f, _ := followed(answertest.DesyncProven); return f }, "rollcall fix plan --expect control2=192.0.2.22"},
+	{"settling", func() *follow.Follower { f, _ := followed(answertest.Settling, moving); return f }, ""},
+	{"two-roots", func() *follow.Follower { f, _ := followed(answertest.TwoRoots); return f }, "rollcall diagnose --kubeconfig /home/anna/clusters/prod/auth/kubeconfig"},
+	{"away", func() *follow.Follower { f, _ := followed(answertest.Settling, withoutAPI); return f }, "rollcall diagnose"},
 	{"first", func() *follow.Follower { return follow.New(follow.Rules{Goal: after.Stable}) }, ""},
 }
 
-// TestWatchScreen holds the frames: golden at two sizes, and never wider than the room or
+// TestFrame holds the frames: golden at two sizes, and never wider than the room or
 // as high as the terminal, whatever the size.
-func TestWatchScreen(t *testing.T) {
+func TestFrame(t *testing.T) {
 	for _, s := range watchSamples {
 		v := s.make().View()
 		for _, size := range [][2]int{{80, 24}, {40, 10}} {
-			lines := WatchScreen(v, noon.Add(3*time.Second), WatchSize{Width: size[0], Height: size[1], Next: s.next, Busy: "reading"}, options(page.Style{Width: size[0]}))
+			lines := Frame(v, answertest.Noon.Add(3*time.Second), Size{Width: size[0], Height: size[1], Next: s.next, Busy: "reading"}, options(page.Style{Width: size[0]}))
 			golden(t, fmt.Sprintf("watch-%s-%dx%d.txt", s.name, size[0], size[1]), []byte(strings.Join(lines, "\n")+"\n"))
 		}
 		for width := 20; width < 170; width += 7 {
 			for height := 4; height < 60; height += 3 {
-				lines := WatchScreen(v, noon, WatchSize{Width: width, Height: height, Next: s.next}, options(page.Style{Width: width}))
+				lines := Frame(v, answertest.Noon, Size{Width: width, Height: height, Next: s.next}, options(page.Style{Width: width}))
 				if len(lines) > height-1 {
 					t.Errorf("%s at %dx%d: %d lines", s.name, width, height, len(lines))
 				}
@@ -99,34 +128,34 @@ func TestWatchScreen(t *testing.T) {
 	}
 }
 
-// TestWatchScreenIsClean: what a cluster names does not reach the terminal as a control.
-func TestWatchScreenIsClean(t *testing.T) {
+// TestFrameIsClean: what a cluster names does not reach the terminal as a control.
+func TestFrameIsClean(t *testing.T) {
 	f, _ := followed(func() *diagnosis.Diagnosis {
-		d := desyncProven()
+		d := answertest.DesyncProven()
 		d.Hosts[2].Name = "evil\x1b[2Jhost"
 		d.Roots[0].Cases[0].Title = "title \x1b]0;owned\a and \u202e"
 		return d
 	})
-	text := strings.Join(WatchScreen(f.View(), noon, WatchSize{Width: 80, Height: 40}, options(page.Style{Width: 80})), "\n")
+	text := strings.Join(Frame(f.View(), answertest.Noon, Size{Width: 80, Height: 40}, options(page.Style{Width: 80})), "\n")
 	if strings.ContainsAny(text, "\x1b\a\u202e") {
 		t.Errorf("%q", text)
 	}
 }
 
-// TestWatchEvents holds each event against the published schema.
-func TestWatchEvents(t *testing.T) {
+// TestEvents holds each event against the published schema.
+func TestEvents(t *testing.T) {
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	schema, err := c.Compile("../../docs/schema/watch.v1alpha1.json")
+	schema, err := c.Compile("../../../docs/schema/watch.v1alpha1.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := map[follow.Type]bool{}
 	for _, s := range []func() (*follow.Follower, []follow.Event){
-		func() (*follow.Follower, []follow.Event) { return followed(desyncProven) },
-		func() (*follow.Follower, []follow.Event) { return followed(settling, moving) },
-		func() (*follow.Follower, []follow.Event) { return followed(settling, withoutAPI) },
-		func() (*follow.Follower, []follow.Event) { return followed(undecided) },
+		func() (*follow.Follower, []follow.Event) { return followed(answertest.DesyncProven) },
+		func() (*follow.Follower, []follow.Event) { return followed(answertest.Settling, moving) },
+		func() (*follow.Follower, []follow.Event) { return followed(answertest.Settling, withoutAPI) },
+		func() (*follow.Follower, []follow.Event) { return followed(answertest.Undecided) },
 	} {
 		f, events := s()
 		if end, over := f.End(); over {
@@ -136,7 +165,7 @@ func TestWatchEvents(t *testing.T) {
 		for _, e := range events {
 			seen[e.Type] = true
 			var line bytes.Buffer
-			if err := WatchJSON(&line, e); err != nil {
+			if err := JSON(&line, e); err != nil {
 				t.Fatal(err)
 			}
 			if strings.Count(line.String(), "\n") != 1 {
@@ -158,21 +187,21 @@ func TestWatchEvents(t *testing.T) {
 	}
 }
 
-// TestWatchEnd: the end names each indicator, and what to do.
-func TestWatchEnd(t *testing.T) {
-	f, _ := followed(desyncProven)
+// TestEnd: the end names each indicator, and what to do.
+func TestEnd(t *testing.T) {
+	f, _ := followed(answertest.DesyncProven)
 	end, over := f.End()
 	if !over || end.ExitCode != 2 {
 		t.Fatalf("%+v %t", end, over)
 	}
 	end.Next = "rollcall fix plan"
 	var out bytes.Buffer
-	if err := WatchEnd(&out, end, f.Last(), options(page.Style{})); err != nil {
+	if err := End(&out, end, f.Last(), options(page.Style{})); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "watch-end.txt", out.Bytes())
 	out.Reset()
-	if err := Indicators(&out, "After check", end.Indicators, page.Style{ASCII: true}); err != nil {
+	if err := after.Write(&out, "After check", end.Indicators, page.Style{ASCII: true}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "watch-indicators-ascii.txt", out.Bytes())

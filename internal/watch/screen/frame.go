@@ -1,4 +1,11 @@
-package answer
+// Package screen prints a watch: one frame of a terminal, one line for each change, and the end. It
+// computes nothing: what it prints is in a view, an event or an end of internal/follow.
+//
+// Invariants:
+//   - A frame is never wider than the terminal, and one line lower, so that it does not scroll.
+//   - What to do next is never left out of a frame that has room for it.
+//   - What a cluster names is foreign: control characters never reach the terminal.
+package screen
 
 import (
 	"fmt"
@@ -7,28 +14,28 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/after"
+	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/page"
 )
 
-// WatchSize is the room that a frame has, and what is done meanwhile.
-type WatchSize struct {
+// Size is the room that a frame has, and what is done meanwhile.
+type Size struct {
 	Width, Height int
 	Busy          string // what is being read now, or what was seen to change; "" for nothing
 	Next          string // the command to type next; "" for none
 }
 
-// WatchScreen renders a view as the lines of one frame: never wider than the room, and one
+// Frame renders a view as the lines of one frame: never wider than the room, and one
 // line fewer than its height, so that a terminal does not scroll.
-func WatchScreen(v follow.View, now time.Time, size WatchSize, o Options) []string {
-	s := &watchScreen{Style: o.Style, v: v, now: now, size: size}
+func Frame(v follow.View, now time.Time, size Size, o answer.Options) []string {
+	s := &frame{Style: o.Style, v: v, o: o, now: now, size: size}
 	if v.Diagnosis == nil {
-		return s.fitAll([]watchLine{{page.Bold.Span("rollcall watch")}, {page.Dim.Span(size.Busy)}})
+		return s.fitAll([]line{{page.Bold.Span("rollcall watch")}, {page.Dim.Span(size.Busy)}})
 	}
-	s.t = newText(v.Diagnosis, o)
-	sections := []watchSection{
+	sections := []section{
 		{lines: s.head(), least: 2},
 		{lines: s.away(), least: 1},
 		{lines: s.causes(), least: 2},
@@ -41,35 +48,35 @@ func WatchScreen(v follow.View, now time.Time, size WatchSize, o Options) []stri
 	return s.fitAll(s.share(sections))
 }
 
-// watchLine is one line before it is cut to the width.
-type watchLine []page.Span
+// line is one line before it is cut to the width.
+type line []page.Span
 
-// watchSection is a part of the frame. Where it has more lines than room its last one says
+// section is a part of the frame. Where it has more lines than room its last one says
 // how many are left out.
-type watchSection struct {
-	lines  []watchLine
+type section struct {
+	lines  []line
 	least  int    // lines that it gets before others get more
 	more   string // what its lines are
 	headed bool   // the first line is a heading, which is nothing alone
 }
 
-type watchScreen struct {
+type frame struct {
 	page.Style
 	v    follow.View
-	t    *text
+	o    answer.Options
 	now  time.Time
-	size WatchSize
+	size Size
 }
 
-func (s *watchScreen) width() int { return max(s.size.Width, 20) }
+func (s *frame) width() int { return max(s.size.Width, 20) }
 
 // room is how many lines a frame has.
-func (s *watchScreen) room() int { return max(s.size.Height-1, 3) }
+func (s *frame) room() int { return max(s.size.Height-1, 3) }
 
 // share gives each section its least, then the rest one line after the other, and blank
 // lines between sections where all fit.
-func (s *watchScreen) share(list []watchSection) []watchLine {
-	list = slices.DeleteFunc(list, func(x watchSection) bool { return len(x.lines) == 0 })
+func (s *frame) share(list []section) []line {
+	list = slices.DeleteFunc(list, func(x section) bool { return len(x.lines) == 0 })
 	give := make([]int, len(list))
 	left := s.room()
 	grant := func(i, n int) {
@@ -109,7 +116,7 @@ func (s *watchScreen) share(list []watchSection) []watchLine {
 		}
 	}
 	blanks := left >= shown-1
-	var out []watchLine
+	var out []line
 	for i, section := range list {
 		if give[i] == 0 {
 			continue
@@ -119,7 +126,7 @@ func (s *watchScreen) share(list []watchSection) []watchLine {
 		}
 		lines := section.lines[:give[i]]
 		if n := len(section.lines) - give[i]; n > 0 && section.more != "" && give[i] > 1 {
-			lines = append(slices.Clone(lines[:give[i]-1]), watchLine{page.Dim.Span(fmt.Sprintf("  and %d more %s", n+1, section.more))})
+			lines = append(slices.Clone(lines[:give[i]-1]), line{page.Dim.Span(fmt.Sprintf("  and %d more %s", n+1, section.more))})
 		}
 		out = append(out, lines...)
 	}
@@ -127,16 +134,14 @@ func (s *watchScreen) share(list []watchSection) []watchLine {
 }
 
 // fitAll cleans, cuts and paints the lines.
-func (s *watchScreen) fitAll(list []watchLine) []string {
+func (s *frame) fitAll(list []line) []string {
 	out := make([]string, 0, len(list))
 	for _, line := range list[:min(len(list), s.room())] {
 		var b strings.Builder
 		left := s.width()
 		for _, part := range line {
 			text := s.Clean(part.Text)
-			if page.Length(text) > left {
-				text = page.Cut(text, left-page.Length(s.Sign(page.Ellipsis))) + s.Sign(page.Ellipsis)
-			}
+			text = s.Shorten(text, left)
 			left -= page.Length(text)
 			b.WriteString(s.Paint(part.Paint, text))
 			if left <= 0 {
@@ -149,10 +154,10 @@ func (s *watchScreen) fitAll(list []watchLine) []string {
 }
 
 // wrapped breaks a text into lines that begin with a lead and continue below it.
-func (s *watchScreen) wrapped(lead page.Span, style page.Paint, text string, most int) []watchLine {
+func (s *frame) wrapped(lead page.Span, style page.Paint, text string, most int) []line {
 	n := page.Length(lead.Text)
 	parts := page.Break(s.Clean(text), s.width()-n, s.width()-n)
-	var out []watchLine
+	var out []line
 	for i, part := range parts {
 		if i == most {
 			break
@@ -161,41 +166,41 @@ func (s *watchScreen) wrapped(lead page.Span, style page.Paint, text string, mos
 			part = strings.Join(parts[i:], " ") // fitAll cuts it
 		}
 		if i == 0 {
-			out = append(out, watchLine{lead, style.Span(part)})
+			out = append(out, line{lead, style.Span(part)})
 			continue
 		}
-		out = append(out, watchLine{page.Plain.Span(strings.Repeat(" ", n)), style.Span(part)})
+		out = append(out, line{page.Plain.Span(strings.Repeat(" ", n)), style.Span(part)})
 	}
 	return out
 }
 
-func (s *watchScreen) head() []watchLine {
+func (s *frame) head() []line {
 	d := s.v.Diagnosis
 	source := d.Source.Name
 	if d.Cluster.Version != "" {
 		source += s.Sign(page.Separator) + d.Cluster.Version
 	}
-	first := watchLine{page.Bold.Span("rollcall watch"), page.Dim.Span(s.Sign(page.Separator) + source + s.Sign(page.Separator) + "for " + s.ago(s.v.Started))}
+	first := line{page.Bold.Span("rollcall watch"), page.Dim.Span(s.Sign(page.Separator) + source + s.Sign(page.Separator) + "for " + s.ago(s.v.Started))}
 	if s.size.Busy != "" {
 		first = append(first, page.Dim.Span(s.Sign(page.Separator)+s.size.Busy))
 	}
-	h := headlineOf(d)
-	words := fmt.Sprintf("%s %d of %s joined", s.Sign(h.sign), s.v.Joined, page.Count(s.v.Expected, "host has", "hosts have"))
+	h := answer.HeadlineOf(d)
+	words := fmt.Sprintf("%s %d of %s joined", s.Sign(h.Sign), s.v.Joined, page.Count(s.v.Expected, "host has", "hosts have"))
 	if s.v.Expected == 0 {
-		words = s.Sign(h.sign) + " no expected host is known yet"
+		words = s.Sign(h.Sign) + " no expected host is known yet"
 	}
-	about := h.words
+	about := h.Words
 	if !s.v.AwaySince.IsZero() { // what was found before may have changed
-		h = headline{page.Open, page.Yellow, "CANNOT CHECK"}
-		words, about = s.Sign(h.sign)+words[len(s.Sign(headlineOf(d).sign)):], h.words
+		h = answer.Headline{Sign: page.Open, Paint: page.Yellow, Words: "CANNOT CHECK"}
+		words, about = s.Sign(h.Sign)+words[len(s.Sign(answer.HeadlineOf(d).Sign)):], h.Words
 	} else if d.Verdict.Class == diagnosis.Settling {
 		about = fmt.Sprintf("in progress, expected for %s more", s.until(d.Verdict.Until))
 	}
-	return []watchLine{first, {h.paint.Span(words), page.Plain.Span("; "), h.paint.Span(about)}}
+	return []line{first, {h.Paint.Span(words), page.Plain.Span("; "), h.Paint.Span(about)}}
 }
 
 // away says since when the API does not answer, and of when the rest is.
-func (s *watchScreen) away() []watchLine {
+func (s *frame) away() []line {
 	if s.v.AwaySince.IsZero() {
 		return nil
 	}
@@ -212,17 +217,17 @@ func (s *watchScreen) away() []watchLine {
 	return s.wrapped(page.Yellow.Span(s.Sign(page.Warn)+" "), page.Plain, text, 3)
 }
 
-func (s *watchScreen) causes() []watchLine {
-	var out []watchLine
+func (s *frame) causes() []line {
+	var out []line
 	for _, c := range s.v.Causes {
 		mark, style := page.Bad, page.Red
 		if c.Severity != fault.Error {
 			mark, style = page.Warn, page.Yellow
 		}
-		out = append(out, s.wrapped(style.Span(s.Sign(mark)+" cause: "), page.Plain, s.t.brief(c.Title)+alsoAt(c), 2)...)
+		out = append(out, s.wrapped(style.Span(s.Sign(mark)+" cause: "), page.Plain, s.o.Brief(c.Title)+alsoAt(c), 2)...)
 	}
 	for _, c := range s.v.Symptoms {
-		out = append(out, s.wrapped(page.Yellow.Span(s.Sign(page.Open)+" cause unknown: "), page.Plain, s.t.brief(c.Title)+alsoAt(c), 2)...)
+		out = append(out, s.wrapped(page.Yellow.Span(s.Sign(page.Open)+" cause unknown: "), page.Plain, s.o.Brief(c.Title)+alsoAt(c), 2)...)
 	}
 	return out
 }
@@ -235,8 +240,8 @@ func alsoAt(c follow.Cause) string {
 }
 
 // hosts lists the hosts that have not joined, and counts the others.
-func (s *watchScreen) hosts() []watchLine {
-	var out []watchLine
+func (s *frame) hosts() []line {
+	var out []line
 	narrow := s.width() < 64
 	if len(s.v.Hosts) > 0 {
 		head := []string{"HOST", "ROLE", "STAGE", "STATE", "FOR"}
@@ -263,21 +268,19 @@ func (s *watchScreen) hosts() []watchLine {
 		if !narrow {
 			title += "USUAL"
 		}
-		out = append(out, watchLine{page.Bold.Span(strings.TrimRight(title, " "))})
+		out = append(out, line{page.Bold.Span(strings.TrimRight(title, " "))})
 		for i, h := range s.v.Hosts {
-			mark := stateSigns[h.Step.State]
+			mark := answer.StageMark(h.Step.State)
 			cells := slices.Clone(rows[i])
-			if page.Length(cells[0]) > width[0] {
-				cells[0] = page.Cut(cells[0], width[0]-page.Length(s.Sign(page.Ellipsis))) + s.Sign(page.Ellipsis)
-			}
-			row, usual := fmt.Sprintf("%-2s", s.Sign(mark.sign))+page.Columns(cells, width), ""
+			cells[0] = s.Shorten(cells[0], width[0])
+			row, usual := fmt.Sprintf("%-2s", s.Sign(mark.Sign))+page.Columns(cells, width), ""
 			if !narrow {
 				usual = s.usual(h)
 			}
 			if usual == "" {
 				row = strings.TrimRight(row, " ")
 			}
-			out = append(out, watchLine{mark.paint.Span(row), page.Dim.Span(usual)})
+			out = append(out, line{mark.Paint.Span(row), page.Dim.Span(usual)})
 		}
 	}
 	if n := s.v.Joined; n > 0 {
@@ -293,13 +296,13 @@ func (s *watchScreen) hosts() []watchLine {
 			}
 			roles[i] = fmt.Sprintf("%d %s", s.v.JoinedByRole[role], word)
 		}
-		out = append(out, watchLine{page.Green.Span(fmt.Sprintf("%-2s", s.Sign(page.Good))), page.Plain.Span(page.Count(n, "host has", "hosts have") + " joined"),
+		out = append(out, line{page.Green.Span(fmt.Sprintf("%-2s", s.Sign(page.Good))), page.Plain.Span(page.Count(n, "host has", "hosts have") + " joined"),
 			page.Dim.Span(" (" + strings.Join(roles, ", ") + ")")})
 	}
 	return out
 }
 
-func (s *watchScreen) hostCells(h follow.HostLine, narrow bool) []string {
+func (s *frame) hostCells(h follow.HostLine, narrow bool) []string {
 	lasts := "-"
 	if !h.Since.IsZero() {
 		lasts = s.ago(h.Since)
@@ -318,7 +321,7 @@ func (s *watchScreen) hostCells(h follow.HostLine, narrow bool) []string {
 }
 
 // usual says how long the stage took before, and where.
-func (s *watchScreen) usual(h follow.HostLine) string {
+func (s *frame) usual(h follow.HostLine) string {
 	if h.Usual == nil {
 		return ""
 	}
@@ -333,38 +336,38 @@ func (s *watchScreen) usual(h follow.HostLine) string {
 }
 
 // changes lists what was reported, the newest first.
-func (s *watchScreen) changes() []watchLine {
-	var out []watchLine
+func (s *frame) changes() []line {
+	var out []line
 	for _, e := range slices.Backward(s.v.Changes) {
 		if e.Type == follow.Started {
 			continue
 		}
-		out = append(out, watchLine{page.Dim.Span("  " + fmt.Sprintf("%-7s", s.ago(e.Time)+" ago")), page.Plain.Span(" " + s.t.brief(e.Text))})
+		out = append(out, line{page.Dim.Span("  " + fmt.Sprintf("%-7s", s.ago(e.Time)+" ago")), page.Plain.Span(" " + s.o.Brief(e.Text))})
 	}
 	if len(out) > 0 {
-		out = append([]watchLine{{page.Bold.Span("Changed")}}, out...)
+		out = append([]line{{page.Bold.Span("Changed")}}, out...)
 	}
 	return out
 }
 
-func (s *watchScreen) waiting() []watchLine {
-	var out []watchLine
+func (s *frame) waiting() []line {
+	var out []line
 	for _, w := range s.v.Waiting {
-		title := s.t.brief(w.Title)
+		title := s.o.Brief(w.Title)
 		if w.Subjects > 1 {
 			title += fmt.Sprintf(" (and %d more)", w.Subjects-1)
 		}
-		out = append(out, watchLine{page.Yellow.Span(s.Sign(page.Wait) + " "), page.Dim.Span("in " + s.until(w.Until) + " a fault: "), page.Plain.Span(title)})
+		out = append(out, line{page.Yellow.Span(s.Sign(page.Wait) + " "), page.Dim.Span("in " + s.until(w.Until) + " a fault: "), page.Plain.Span(title)})
 	}
 	if len(out) > 0 {
-		out = append([]watchLine{{page.Bold.Span("In progress")}}, out...)
+		out = append([]line{{page.Bold.Span("In progress")}}, out...)
 	}
 	return out
 }
 
 // left lists the indicators that do not hold yet.
-func (s *watchScreen) left() []watchLine {
-	var out []watchLine
+func (s *frame) left() []line {
+	var out []line
 	for _, i := range s.v.Indicators {
 		if i.Holds() {
 			continue
@@ -372,31 +375,30 @@ func (s *watchScreen) left() []watchLine {
 		out = append(out, s.indicator(i))
 	}
 	if len(out) > 0 {
-		out = append([]watchLine{{page.Bold.Span("Left until " + string(s.v.Goal))}}, out...)
+		out = append([]line{{page.Bold.Span("Left until " + string(s.v.Goal))}}, out...)
 	}
 	return out
 }
 
-func (s *watchScreen) indicator(i after.Indicator) watchLine {
-	mark := indicatorSigns[i.Outcome]
-	style, text := mark.paint, indicatorSign(s.Style, i)
+func (s *frame) indicator(i after.Indicator) line {
+	mark := i.Mark(s.Style)
 	if i.Outcome == fault.Absent { // it is waited for
-		style, text = page.Yellow, s.Sign(page.Wait)
+		mark = page.Yellow.Span(s.Sign(page.Wait))
 	}
-	line := watchLine{style.Span(text + " "), page.Plain.Span(i.Title)}
+	out := line{mark.Paint.Span(mark.Text + " "), page.Plain.Span(i.Title)}
 	if i.Reason != "" {
-		line = append(line, page.Dim.Span(": "+s.t.brief(i.Reason)))
+		out = append(out, page.Dim.Span(": "+s.o.Brief(i.Reason)))
 	}
-	return line
+	return out
 }
 
-func (s *watchScreen) next() []watchLine {
+func (s *frame) next() []line {
 	if s.size.Next == "" {
 		return nil
 	}
 	return s.wrapped(page.Bold.Span("Next: "), page.Cyan, s.size.Next, 3)
 }
 
-func (s *watchScreen) ago(t time.Time) string { return fault.Span(max(s.now.Sub(t), 0)) }
+func (s *frame) ago(t time.Time) string { return fault.Span(max(s.now.Sub(t), 0)) }
 
-func (s *watchScreen) until(t time.Time) string { return fault.Span(max(t.Sub(s.now), 0)) }
+func (s *frame) until(t time.Time) string { return fault.Span(max(t.Sub(s.now), 0)) }
