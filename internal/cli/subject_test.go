@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
-	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/session"
@@ -49,46 +47,6 @@ func TestExitCodes(t *testing.T) {
 		if got := cmdutil.CodeOf(c.err, repair.ExitCode); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
-	}
-}
-
-// TestAnswerExit holds which answers count.
-func TestAnswerExit(t *testing.T) {
-	root := func(s fault.Severity) *diagnosis.Diagnosis {
-		return &diagnosis.Diagnosis{
-			Roots: []diagnosis.Root{{Fault: "r", Severity: s, Cases: []diagnosis.Case{{Key: fault.Key{Fault: "r"}}}}},
-			Hosts: []diagnosis.HostState{{Name: "a", Expected: true, State: diagnosis.StagePassed}},
-		}
-	}
-	symptom := root(fault.Warning)
-	symptom.Roots[0].Cases[0].Explains = []fault.Key{{Fault: "s"}}
-	symptom.Findings = []diagnosis.Finding{{Fault: "s", Outcome: fault.Present, Severity: fault.Error}}
-	open := root(fault.Info)
-	open.Unexplained = []diagnosis.Unexplained{{Key: fault.Key{Fault: "u"}, Severity: fault.Error}}
-	both := root(fault.Error)
-	both.Unexplained = open.Unexplained
-	for _, c := range []struct {
-		name   string
-		d      *diagnosis.Diagnosis
-		failOn string
-		want   cmdutil.ExitCode
-	}{
-		{"an error", root(fault.Error), "error", 2},
-		{"a warning", root(fault.Warning), "error", 0},
-		{"a warning counts", root(fault.Warning), "warning", 2},
-		{"an info counts", root(fault.Info), "info", 2},
-		{"an error that a warning explains", symptom, "error", 2},
-		{"without a cause", open, "error", 3},
-		{"2 goes before 3", both, "error", 2},
-		{"never", both, "never", 0},
-	} {
-		if got := cmdutil.CodeOf(cmdutil.AnswerExit(c.d, false, c.failOn), repair.ExitCode); got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
-	}
-	blind := &diagnosis.Diagnosis{}
-	if cmdutil.CodeOf(cmdutil.AnswerExit(blind, false, "error"), repair.ExitCode) != cmdutil.ExitUndecided || cmdutil.CodeOf(cmdutil.AnswerExit(blind, true, "error"), repair.ExitCode) != cmdutil.ExitOK {
-		t.Error("an answer about a pool lists no host; an answer about the cluster has to")
 	}
 }
 
