@@ -317,9 +317,13 @@ func TestHostedNotReadable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPair(t)
 			tt.change(p)
+			began := time.Now()
 			out, errs, code := p.diagnose(t, append(tt.args, "--hosted", "clusters/prod", "-o", "wide")...)
 			if code != tt.code || !strings.Contains(strings.Join(strings.Fields(out), " "), tt.says) {
 				t.Errorf("exit code %d, want %d and %q\n%s%s", code, tt.code, tt.says, out, errs)
+			}
+			if took := time.Since(began); took > 14*time.Second { // 15 s is the default for one request
+				t.Errorf("it took %v: --request-timeout is not that of the hosted cluster", took)
 			}
 		})
 	}

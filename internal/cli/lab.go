@@ -70,7 +70,7 @@ func (a *app) completeLab(cmd *cobra.Command, args []string, typed string) ([]co
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), cmdutil.CompletionTime)
+	ctx, cancel := context.WithTimeout(cmd.Context(), a.IO.Completion)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, program, "scenarios", "-o", "name").Output()
 	if err != nil {

@@ -31,6 +31,7 @@ import (
 func TestMain(m *testing.M) {
 	run := func() {
 		surroundings := cmdutil.System()
+		surroundings.Completion = time.Minute // a busy machine is no reason for a red test
 		if now, err := time.Parse(time.RFC3339, os.Getenv(testClock)); err == nil {
 			surroundings.Clock = func() time.Time { return now }
 		}

@@ -122,6 +122,7 @@ func (ses *Session) HostedConfig(ctx context.Context, management *live.Source, o
 			return nil, fmt.Sprintf("--hosted-kubeconfig %s: %v", path, err)
 		}
 		answer.Server = live.ShownHost(config.Host)
+		config.Timeout = ses.Kube.RequestTimeout()
 		return config, ""
 	}
 	if object == nil {
@@ -141,6 +142,7 @@ func (ses *Session) HostedConfig(ctx context.Context, management *live.Source, o
 		return nil, answer.Credential + ": " + err.Error()
 	}
 	answer.Server = live.ShownHost(config.Host)
+	config.Timeout = ses.Kube.RequestTimeout()
 	return config, ""
 }
 

@@ -34,6 +34,8 @@ type IO struct {
 	Getenv   func(string) string
 	Clock    func() time.Time
 	Screen   Screen // what Out is
+	// Completion bounds what pressing TAB may cost: then there are no names to choose from.
+	Completion time.Duration
 	// Logs is told where the process's libraries are to log: klog has one place for the
 	// whole process, which runs side by side do not share. Nil leaves it as it is.
 	Logs func(*slog.Logger)
@@ -43,7 +45,7 @@ type IO struct {
 func System() IO {
 	return IO{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Clock: time.Now,
-		Screen: screenOf(os.Stdout), Logs: klog.SetSlogLogger,
+		Screen: screenOf(os.Stdout), Completion: completionTime, Logs: klog.SetSlogLogger,
 	}
 }
 

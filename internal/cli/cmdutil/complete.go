@@ -17,8 +17,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
-// CompletionTime bounds what pressing TAB may cost.
-const CompletionTime = 3 * time.Second
+// completionTime is for how long a person waits after TAB.
+const completionTime = 3 * time.Second
 
 // hostPrefix is completed with the names of all hosts, from whichever objects name them.
 const hostPrefix = "host/"
@@ -78,7 +78,7 @@ func (a *App) completeSubject(ctx context.Context, o *session.Options, args []st
 
 // namesOf lists the names of a resource; none where they cannot be read in time.
 func (a *App) namesOf(ctx context.Context, o *session.Options, r evidence.Resource, namespace string) []string {
-	ctx, cancel := context.WithTimeout(ctx, CompletionTime)
+	ctx, cancel := context.WithTimeout(ctx, a.IO.Completion)
 	defer cancel()
 	opened, err := a.Session(*o).Open(ctx)
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *App) namesOf(ctx context.Context, o *session.Options, r evidence.Resour
 
 // hostNames lists the hosts that something names; none where they cannot be read in time.
 func (a *App) hostNames(ctx context.Context, o *session.Options) []string {
-	ctx, cancel := context.WithTimeout(ctx, CompletionTime)
+	ctx, cancel := context.WithTimeout(ctx, a.IO.Completion)
 	defer cancel()
 	opened, err := a.Session(*o).Open(ctx)
 	if err != nil {

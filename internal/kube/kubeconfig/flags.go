@@ -9,6 +9,7 @@ package kubeconfig
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
@@ -99,6 +100,16 @@ func (k *Flags) RESTConfig() (*rest.Config, error) {
 		return nil, errors.New("it names no cluster for its current context")
 	}
 	return config, err
+}
+
+// RequestTimeout is --request-timeout, for a cluster of another kubeconfig than this one; 0
+// where it is not set. RESTConfig says what is wrong with one that cannot be read.
+func (k *Flags) RequestTimeout() time.Duration {
+	timeout, err := clientcmd.ParseTimeout(k.overrides.Timeout)
+	if err != nil {
+		return 0
+	}
+	return timeout
 }
 
 // Reload makes the next use load the kubeconfig again: the file may have come, or be another one.
