@@ -95,9 +95,6 @@ func startFixCluster(ts *testscript.TestScript) *clitest.Cluster {
 	return c
 }
 
-// oneRun lets one program run at a time: client-go's logger belongs to the process.
-var oneRun sync.Mutex
-
 // runFix runs the program inside of the test, at the time of the cluster.
 func runFix(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) < 2 {
@@ -123,8 +120,6 @@ func runFix(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	var out, errs bytes.Buffer
 	env := map[string]string{"HOME": ts.MkAbs("home"), "LC_ALL": "C.UTF-8"}
-	oneRun.Lock()
-	defer oneRun.Unlock()
 	code := Main(context.Background(), words, cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs,
 		Getenv: func(name string) string { return env[name] }, Clock: func() time.Time { return clitest.Now }})
 	_, err = ts.Stdout().Write(out.Bytes())
