@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/logline"
 	"github.com/rollcall-project/rollcall/internal/kernel/lookup"
 	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/page"
@@ -30,13 +32,22 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 	}
 	if len(r.Symptoms) > 0 {
 		t.Blank()
-		t.Head(0, "Also wrong, as an effect or without a cause that the text shows")
+		if len(r.Matches) > 0 {
+			t.Head(0, "Also wrong, as an effect or without a cause that the text shows")
+		} else {
+			t.Head(0, "What the text shows")
+		}
 		for i, m := range r.Symptoms {
 			if i == maxScanned {
 				t.Line(2, page.Dim.Span(fmt.Sprintf("and %d more; -o json has them", len(r.Symptoms)-i)))
 				break
 			}
 			t.scanLines(m, matchTitle(m, c))
+			if f, ok := c.Fault(m.Fault); ok && f.ReasonElsewhere && i == 0 {
+				t.Para(2, page.Span{}, page.Plain, f.Means)
+				t.toDecide(t.advices(f, m, c))
+				continue
+			}
 			t.nextOf(m, c)
 		}
 	}
@@ -68,20 +79,75 @@ func (t *text) scanResult(r *message.Report, c *fault.Catalog) {
 			return
 		}
 		var says string
+		label := page.Yellow.Span(t.Sign(page.Open) + " UNKNOWN: ")
 		switch {
 		case len(r.Matches) > 0:
 			says = matchTitle(r.Matches[0], c) + sureWords[r.Matches[0].Confidence] + "; this text does not show whether it is the cause"
-		case len(r.Symptoms) > 0:
-			says = matchTitle(r.Symptoms[0], c) + "; this text does not show why"
+		case len(r.Symptoms) > 0 && !reasonBeside(r):
+			says = matchTitle(r.Symptoms[0], c)
+			if r.Symptoms[0].Step {
+				says += ownWords(r.Symptoms[0])
+			}
+			if says += "; this text does not show why"; r.Symptoms[0].Reason {
+				label, says = page.Red.Span(t.Sign(page.Bad)+" REASON FOUND: "), matchTitle(r.Symptoms[0], c)
+			}
 		default:
-			says = "errors that Rollcall does not know: " + page.Count(r.ErrorLines, "line", "lines")
+			says = unknownWords(r)
 		}
-		t.Lead(0, page.Yellow.Span(t.Sign(page.Open)+" UNKNOWN: "), "  ", page.Plain, says, 0)
+		t.Lead(0, label, "  ", page.Plain, says, 0)
 	default:
 		t.Lead(0, page.Bold.Span("NO KNOWN SIGN OF TROUBLE "), "  ", page.Plain,
 			"in this text. That is not the same as healthy: a text shows only what was pasted", 0)
 	}
 }
+
+// unknownWords are the headline of a text with errors that nobody knows: the worst one in its
+// own words.
+func unknownWords(r *message.Report) string {
+	if len(r.Errors) == 0 {
+		return "errors that Rollcall does not know: " + page.Count(r.ErrorLines, "line", "lines")
+	}
+	worst := worstError(r)
+	words := evidence.Shorten(worst.Says, longestHeadline)
+	words = strings.TrimRight(words, ". ") + ". Rollcall does not know this error"
+	if more := r.ErrorLines - worst.Count; more > 0 {
+		words += ", nor " + page.Count(more, "other line with one", "other lines with one")
+	}
+	return words
+}
+
+// ownWords are what the first line of a failure says itself, in quotes; "" for a row of a table
+// or a key of an object.
+func ownWords(m message.Match) string {
+	if len(m.Lines) == 0 || m.Lines[0].Number == 0 {
+		return ""
+	}
+	l := logline.Parse([]byte(m.Lines[0].Text))
+	if l.Form != logline.Log || l.Level < logline.Error {
+		return ""
+	}
+	return ` ("` + evidence.Shorten(string(l.Message), longestHeadline) + `")`
+}
+
+// reasonBeside reports whether the worst error that nobody knows stands next to the first
+// failure, which only says which step failed.
+func reasonBeside(r *message.Report) bool {
+	first := r.Symptoms[0]
+	if !first.Step || len(r.Errors) == 0 || len(first.Lines) == 0 {
+		return false
+	}
+	const near = 10 // lines
+	at := worstError(r).Lines[0].Number
+	return slices.ContainsFunc(first.Lines, func(l message.Line) bool { return l.Number > 0 && max(l.Number-at, at-l.Number) <= near })
+}
+
+// worstError is the first error that its program calls fatal, else the first one.
+func worstError(r *message.Report) message.UnknownError {
+	return r.Errors[max(0, slices.IndexFunc(r.Errors, func(e message.UnknownError) bool { return e.Fatal }))]
+}
+
+// longestHeadline bounds the words of a program in a headline, in characters.
+const longestHeadline = 240
 
 // sureWords say how surely a text shows a cause.
 var sureWords = map[fault.Grade]string{
@@ -106,12 +172,7 @@ func (t *text) scanMatch(i int, m message.Match, c *fault.Catalog) {
 		return
 	}
 	t.Para(2, page.Span{}, page.Plain, f.Means)
-	var list []fault.Advice
-	for _, id := range f.Remedies {
-		if known, ok := c.Remedy(id); ok {
-			list = append(list, plainAdvice(known, m.Names))
-		}
-	}
+	list := t.advices(f, m, c)
 	if m.Confidence != fault.ShowsProven {
 		t.toDecide(list)
 	} else {
@@ -119,6 +180,16 @@ func (t *text) scanMatch(i int, m message.Match, c *fault.Catalog) {
 	}
 	t.refused(f.Refused)
 	t.Line(2, page.Plain.Span("More: "), page.Cyan.Span(t.o.know("explain "+m.Fault)))
+}
+
+// advices are the remedies of a fault, with the names that a text gives.
+func (t *text) advices(f *fault.Fault, m message.Match, c *fault.Catalog) (list []fault.Advice) {
+	for _, id := range f.Remedies {
+		if known, ok := c.Remedy(id); ok {
+			list = append(list, plainAdvice(known, m.Names))
+		}
+	}
+	return list
 }
 
 // toDecide writes what shows whether a cause is the right one: the steps of its remedies that
@@ -179,6 +250,9 @@ func (t *text) unknownErrors(r *message.Report) {
 		t.Lead(2, page.Dim.Span(atLine(l.Number)), "    ", page.Plain, l.Text, 2)
 		if e.Count > 1 {
 			t.Line(4, page.Dim.Span(fmt.Sprintf("%d times, the last one in line %d", e.Count, e.Lines[len(e.Lines)-1].Number)))
+		}
+		if e.Next != "" && !slices.ContainsFunc(r.Errors[:i], func(before message.UnknownError) bool { return before.Next == e.Next }) {
+			t.Lead(2, page.Bold.Span("Next: "), "  ", page.Plain, e.Next, 0)
 		}
 	}
 	if r.PastErrors > 0 {

@@ -24,7 +24,10 @@ type Fault struct {
 	Refute      string             `json:"refute,omitempty"`
 	Support     []string           `json:"support,omitempty"`
 	StandsAlone bool               `json:"standsAlone,omitempty"`
-	Explains    []Edge             `json:"explains,omitempty"`
+	// ReasonElsewhere says that the fault names the step that failed: the reason is in the line,
+	// or in the log that its remedy reads first. A text that shows only it shows no cause.
+	ReasonElsewhere bool   `json:"reasonElsewhere,omitempty"`
+	Explains        []Edge `json:"explains,omitempty"`
 	// ExplainedLike lists faults of the same kind: whatever explains one of them explains this one, too.
 	ExplainedLike []string `json:"explainedLike,omitempty"`
 	// ExplainedUpTo is a step of the join path: whatever blocks the host at it or before explains this.

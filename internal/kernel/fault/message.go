@@ -15,6 +15,10 @@ type Messages struct {
 	Refs     []Ref     `json:"refs"`
 
 	Endpoints []Endpoint `json:"endpoints,omitempty"` // servers that errors of any program name
+	Writers   []Writer   `json:"writers,omitempty"`   // of errors that no message knows
+	// Steps are failures of messages, in their words, that name the step that failed: the reason
+	// stands behind it in the same line, or in another one.
+	Steps []string `json:"steps,omitempty"`
 }
 
 // Message is one line of a program, without the parts that change. It shows a fault, a
@@ -95,7 +99,7 @@ const minText = 4
 // check reports what is wrong with a file of messages.
 func (m *Messages) check() (wrong mistakes) {
 	wrong.need(m.Program, "program", "write the name of the program that its users know")
-	if len(m.Messages)+len(m.Endpoints) == 0 {
+	if len(m.Messages)+len(m.Endpoints)+len(m.Writers) == 0 {
 		wrong.add(Where{"messages"}, "write a list of messages, each with a text", "is missing")
 	}
 	if len(m.Refs) == 0 {
@@ -106,6 +110,9 @@ func (m *Messages) check() (wrong mistakes) {
 	}
 	for i := range m.Endpoints {
 		m.Endpoints[i].check(&wrong, Where{"endpoints", i})
+	}
+	for i := range m.Writers {
+		m.Writers[i].check(&wrong, Where{"writers", i})
 	}
 	return wrong
 }

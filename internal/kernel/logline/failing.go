@@ -41,6 +41,13 @@ const (
 	InputOutput   Leaf = "input-output" // a disk
 	TooManyFiles  Leaf = "too-many-files"
 	NotRegistered Leaf = "no-kind" // the API does not know the kind
+
+	Invalid       Leaf = "invalid"        // the API refuses the value of a field
+	Missing       Leaf = "missing"        // the API does not have the object
+	NotAllowed    Leaf = "not-allowed"    // RBAC does not allow it to the user
+	CloudDenied   Leaf = "cloud-denied"   // the cloud does not allow it to the account
+	CloudQuota    Leaf = "cloud-quota"    // a limit of the account is reached
+	CloudCapacity Leaf = "cloud-capacity" // the cloud has no such machine left
 )
 
 // Leaves are all leaves that a message can have.
@@ -51,6 +58,9 @@ func Leaves() []Leaf {
 	}
 	for _, leaf := range statuses {
 		list = append(list, leaf)
+	}
+	for _, r := range refusals {
+		list = append(list, r.leaf)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
@@ -109,7 +119,8 @@ type Failure struct {
 	Port   string
 	Path   string // of a URL
 	Scheme string
-	Object string // a file or a command, "" without one
+	Object string // a file, a command, or an object of an API with its kind or user; "" without one
+	Field  string // of Invalid: the field; of NotAllowed: the verb and the resource
 }
 
 // maxFailing bounds how much of a message the grammar reads: the end, where its leaf is.
@@ -129,6 +140,9 @@ func Failing(message []byte) (Failure, bool) {
 	if leaf, i := status(lower); i > at {
 		f.Leaf, at = leaf, i
 	}
+	if refused, i := refusal(m, lower); i > at || i >= 0 && overrules[f.Leaf] {
+		return refused, true
+	}
 	if at < 0 {
 		return Failure{}, false
 	}
@@ -139,6 +153,9 @@ func Failing(message []byte) (Failure, bool) {
 	}
 	return f, true
 }
+
+// overrules are leaves that only repeat what the refusal of an API says in the same message.
+var overrules = map[Leaf]bool{Forbidden: true, NotFound: true, Quota: true}
 
 // status finds the last status of an HTTP server in a message.
 func status(lower []byte) (leaf Leaf, at int) {

@@ -39,6 +39,7 @@ const (
 type Line struct {
 	Host    []byte // of the header of a journal; empty without one
 	Program []byte // likewise, without its process number
+	Module  []byte // the file of klog, the module of oslo, the logger of JSON: "ovnkube.go", "ironic.conductor.utils"
 	Level   Level
 	Form    Form
 	Message []byte // what is behind the headers
@@ -113,7 +114,7 @@ func (l *Line) isoTime() {
 	}
 	l.Form, l.Message = Log, m
 	if !l.hostAndProcess() {
-		l.oslo()
+		l.afterTime()
 	}
 }
 
@@ -205,6 +206,9 @@ func (l *Line) klog() {
 		return
 	}
 	l.Form, l.Level, l.Message = Log, klogLevel(m[0]), m[head+end+2:]
+	at := bytes.TrimSpace(m[head : head+end])
+	at = at[bytes.LastIndexByte(at, ' ')+1:]
+	l.Module, _, _ = bytes.Cut(at, []byte(":"))
 }
 
 func klogLevel(c byte) Level {
@@ -219,9 +223,9 @@ func klogLevel(c byte) Level {
 	return Info
 }
 
-// oslo takes off what is behind the time of oslo.log, "1 ERROR module [req-...] ", of
+// afterTime takes off what is behind the time of oslo.log, "1 ERROR module [req-...] ", of
 // capnslog, "E | package: ", and of others that write the level behind the time.
-func (l *Line) oslo() {
+func (l *Line) afterTime() {
 	m := l.Message
 	i := 0
 	for i < len(m) && digit(m[i]) {
@@ -236,7 +240,19 @@ func (l *Line) oslo() {
 	}
 	if level, n := levelWord(m); n > 0 {
 		l.Level, l.Message = level, bytes.TrimLeft(m[n:], "]: \t")
+		if module, rest, ok := bytes.Cut(l.Message, []byte(" ")); ok && bytes.IndexByte(module, '.') > 0 && name(module) {
+			l.Module, l.Message = module, oslo(rest)
+		}
 	}
+}
+
+// oslo takes off the request of oslo.log: "[req-1c1e975c - - - - -] ".
+func oslo(m []byte) []byte {
+	const longest = 160
+	if end := bytes.Index(m[:min(len(m), longest)], []byte("] ")); len(m) > 0 && m[0] == '[' && end > 0 {
+		return m[end+2:]
+	}
+	return m
 }
 
 // word takes off a level that is the first word, as installers and scripts write it.
@@ -319,6 +335,9 @@ func (l *Line) json() {
 		}
 		if level, ok := words[string(bytes.ToLower(word[:min(end, longestWord)]))]; ok {
 			l.Form, l.Level = Log, level
+			if _, rest, ok := bytes.Cut(m, []byte(`"logger":"`)); ok {
+				l.Module, _, _ = bytes.Cut(rest, []byte(`"`))
+			}
 			return
 		}
 	}

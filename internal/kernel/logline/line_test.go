@@ -21,7 +21,7 @@ func TestParse(t *testing.T) {
 		`Mar 01 11:30:40 m1 kubenswrapper[9]: E0301 11:30:40.000001 9 a.go:1] no pod`: {"m1", "kubenswrapper", Error, Log, "no pod"},
 		`2026-03-01T11:30:40+0000 m1 podman[2578]: Error: no image`:                   {"m1", "podman", Error, Log, "Error: no image"},
 		`2026-03-01T11:30:40.123Z stderr F E0301 11:30:40.000001 9 a.go:1] no pod`:    {"", "", Error, Log, "no pod"},
-		`2026-03-01 11:30:40.123 1 ERROR ironic.conductor [-] it broke`:               {"", "", Error, Log, "ironic.conductor [-] it broke"},
+		`2026-03-01 11:30:40.123 1 ERROR ironic.conductor [-] it broke`:               {"", "", Error, Log, "it broke"},
 		`2026-03-01 11:30:40.123456 E | etcdserver: publish error`:                    {"", "", Error, Log, "etcdserver: publish error"},
 		`ERROR Cluster operator etcd Degraded is True`:                                {"", "", Error, Log, "Cluster operator etcd Degraded is True"},
 		`FATAL failed to initialize the cluster`:                                      {"", "", Fatal, Log, "failed to initialize the cluster"},
@@ -48,6 +48,21 @@ func TestParse(t *testing.T) {
 		if string(l.Host) != want.host || string(l.Program) != want.program || l.Level != want.level || l.Form != want.form || string(l.Message) != want.message {
 			t.Errorf("%s\n got %q %q %d %d %q\nwant %q %q %d %d %q", text, l.Host, l.Program, l.Level, l.Form, l.Message,
 				want.host, want.program, want.level, want.form, want.message)
+		}
+	}
+}
+
+func TestModule(t *testing.T) {
+	for text, want := range map[string]string{
+		`E0301 11:30:40.000001       9 ovnkube.go:130] failed`:                                   "ovnkube.go",
+		`Mar 01 11:30:40 m1 kubenswrapper[9]: E0301 11:30:40.000001 9 kubelet.go:1] no`:          "kubelet.go",
+		`2026-03-01 11:30:40.123 1 ERROR ironic.conductor.utils [req-1 - - - - -] it broke`:      "ironic.conductor.utils",
+		`2026-03-01 11:30:40.123 1 ERROR it broke`:                                               "",
+		`{"level":"error","ts":"2026-03-01T13:52:32Z","logger":"provisioner.ironic","msg":"no"}`: "provisioner.ironic",
+		`error: no`: "",
+	} {
+		if l := Parse([]byte(text)); string(l.Module) != want {
+			t.Errorf("%s: module %q, want %q", text, l.Module, want)
 		}
 	}
 }

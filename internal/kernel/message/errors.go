@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/logline"
 )
 
@@ -16,6 +18,11 @@ type UnknownError struct {
 	Host    string `json:"host,omitempty"`
 	Count   int    `json:"count"`
 	Lines   []Line `json:"lines"` // the first one, and the last one
+	// Says is the first line without its headers, behind the name of what writes it.
+	Says string `json:"says"`
+	Next string `json:"next,omitempty"` // where the rest of its writer's log is
+	// Fatal says that the program called it fatal.
+	Fatal bool `json:"fatal,omitempty"`
 }
 
 // errorForm gathers lines of one form: they differ in numbers only.
@@ -25,6 +32,8 @@ type errorForm struct {
 	line        []byte // the last one, in its block
 	chain       bool   // its causes follow, one a line
 	command     string // whose output they are, "" where no prompt is above them
+	fatal       bool
+	known       bool // a message knows the line and shows the step that failed: only the reason is looked for
 }
 
 // The bounds of what is kept of errors that nobody knows.
@@ -44,20 +53,21 @@ func (x *Index) judge(b []byte, f *found) {
 		}
 	}()
 	x.outputsOnly(b, f)
-	known := make([]int, 0, len(f.hits))
-	for _, h := range f.hits {
-		known = append(known, h.line)
-	}
-	slices.Sort(known)
+	known, steps := x.knownLines(f.hits)
 	number := 0
 	var command []byte
 	var last *errorForm
+	var in block
 	for line := range bytes.Lines(b) {
 		number++
+		if in.see(line) {
+			f.nameUnit(number, in.unit)
+		}
 		for len(known) > 0 && known[0] < number {
 			known = known[1:]
 		}
-		if len(line) < minError || logline.Calm(line) {
+		isStep := steps[number]
+		if len(line) < minError || !isStep && logline.Calm(line) {
 			continue
 		}
 		if typed, ok := logline.Command(line); ok {
@@ -67,6 +77,10 @@ func (x *Index) judge(b []byte, f *found) {
 		l := logline.Parse(line[:min(len(line), maxTried)])
 		if l.Form == logline.Log {
 			command = nil
+		}
+		if _, more := in.lastWords(&l); more && last != nil {
+			last.more(line)
+			continue
 		}
 		if l.Form != logline.Log {
 			f.dates(number, line, command)
@@ -84,12 +98,29 @@ func (x *Index) judge(b []byte, f *found) {
 			}
 			fallthrough
 		default:
-			if !isKnown && (l.Level >= logline.Error || l.Level == logline.NoLevel && l.Form != logline.State &&
+			if !isKnown && (isStep || l.Level >= logline.Error || l.Level == logline.NoLevel && l.Form != logline.State &&
 				(logline.EndsInFailure(l.Message) || logline.Refusal(l.Message, command))) {
 				last = f.addError(number, line, l, command)
+				last.known = isStep
 			}
 		}
 	}
+}
+
+// knownLines are the lines that a message knows, in their order, and those of which it knows
+// only the step that failed.
+func (x *Index) knownLines(hits []hit) (known []int, steps map[int]bool) {
+	known, steps = make([]int, 0, len(hits)), map[int]bool{}
+	for _, h := range hits {
+		r := &x.rules[h.rule]
+		if f, ok := x.catalog.Fault(r.Fault); ok && f.ReasonElsewhere || x.steps[r.Failure] {
+			steps[h.line] = true
+			continue
+		}
+		known = append(known, h.line)
+	}
+	slices.Sort(known)
+	return known, steps
 }
 
 // outputsOnly drops hits of messages that count only in the output of a command that is not
@@ -131,6 +162,7 @@ func (f *found) addError(number int, line []byte, l logline.Line, command []byte
 	}
 	e.count++
 	e.last.Number, e.line = number, line
+	e.fatal = e.fatal || l.Level == logline.Fatal
 	return e
 }
 
@@ -151,6 +183,15 @@ func (e *errorForm) causedBy(l logline.Line) bool {
 	}
 	e.first.Text += ": " + string(cause)
 	return true
+}
+
+// more adds a line of the last words of a container.
+func (e *errorForm) more(line []byte) {
+	line = bytes.TrimSpace(line)
+	if len(e.first.Text) < maxText {
+		e.first.Text += " " + string(line[:min(len(line), maxFormText)])
+	}
+	e.chain = true
 }
 
 // formOf is what lines of one form have in common: host, program, and the message without
@@ -211,6 +252,12 @@ func (c *collector) addErrors(f found) {
 func (c *collector) unknownErrors(r *Report, failures, faults map[string]*Match) {
 	forms := slices.SortedFunc(maps.Values(c.errors), func(a, b *errorForm) int { return cmp.Compare(a.first.Number, b.first.Number) })
 	for _, e := range forms {
+		if e.known {
+			if !c.ended(nil, e.last) {
+				c.understood(failures, faults, e)
+			}
+			continue
+		}
 		if c.ended(nil, e.last) || e.last.form != logline.State && c.lines-e.last.Number > quietLines {
 			r.PastErrors += e.count
 			continue
@@ -219,7 +266,8 @@ func (c *collector) unknownErrors(r *Report, failures, faults map[string]*Match)
 			continue
 		}
 		r.ErrorLines += e.count
-		u := UnknownError{Program: e.first.writer, Host: e.first.host, Count: e.count, Lines: e.lines(c.clean)}
+		u := UnknownError{Program: e.first.writer, Host: e.first.host, Count: e.count, Lines: e.lines(c.clean), Fatal: e.fatal, Next: c.x.nextOf(e.first.origin)}
+		u.Says = c.x.says(u.Lines[0])
 		r.Errors = append(r.Errors, u)
 	}
 	r.ErrorLines += c.moreErrors
@@ -235,4 +283,36 @@ func (e *errorForm) lines(clean func(string) string) []Line {
 		list[i].Program, list[i].Text = list[i].writer, short(clean(list[i].Text))
 	}
 	return list
+}
+
+// writer is the program of the catalog that writes a line; nil where none is known.
+func (x *Index) writer(from origin) *fault.Writer {
+	for _, w := range x.writers {
+		if w.Fits(from.writer, from.module) {
+			return w
+		}
+	}
+	return nil
+}
+
+// nextOf is where the rest of the log of a line's writer is, "" where that is not known.
+func (x *Index) nextOf(from origin) string {
+	if w := x.writer(from); w != nil {
+		return w.Next
+	}
+	return ""
+}
+
+// says is a line without its headers, behind the name of what writes it.
+func (x *Index) says(l Line) string {
+	words := strings.TrimPrefix(strings.Trim(string(logline.Parse([]byte(l.Text)).Message), " `*"), "Message: ")
+	words = strings.TrimSpace(words)
+	name := l.writer
+	if w := x.writer(l.origin); w != nil {
+		name = w.Name
+	}
+	if name == "" || strings.HasPrefix(words, name) {
+		return words
+	}
+	return name + ": " + words
 }

@@ -3,6 +3,7 @@ package message
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 
@@ -64,6 +65,39 @@ var objectWords = map[logline.Leaf]struct{ says, next string }{
 	logline.NoSpace:  {"no space is left for %s", "df -h and df -i on the same host"},
 	logline.ReadOnly: {"%s is on a read-only file system", "findmnt -T of the path, and dmesg, on the same host"},
 	logline.Busy:     {"%s is in use", "lsblk and mount, or fuser of it, on the same host"},
+	logline.Invalid: {"the API refuses %s",
+		"oc explain KIND.FIELD says what the field may hold. Where an operator writes the object, the value comes from its own " +
+			"configuration, or the release has a defect: oc get KIND NAME -o yaml, and the log of that operator"},
+	logline.Missing:    {"%s does not exist", "oc get KIND NAME in the namespace of who asks for it; then who has to make it"},
+	logline.NotAllowed: {"%s", "oc auth can-i --list --as USER. For your own commands: oc whoami, and the kubeconfig of an administrator"},
+	logline.CloudDenied: {"the platform does not allow the account %s",
+		"give the account of the installation the permissions that the documentation of this release lists for the platform, or have " +
+			"the credentials made by hand (credentialsMode: Manual)"},
+	logline.CloudQuota: {"a limit of the account at the platform is reached %s",
+		"see the limit and what uses it in the console of the platform; have it raised, or remove what a former installation left: openshift-install destroy cluster"},
+	logline.CloudCapacity: {"the platform has no such machine left", "choose another type or zone for the MachineSet, or wait"},
+}
+
+// reasons are the leaves that are a reason by themselves: nothing is behind them.
+var reasons = map[logline.Leaf]bool{
+	logline.Invalid: true, logline.NotAllowed: true, logline.CloudDenied: true, logline.CloudQuota: true, logline.CloudCapacity: true,
+}
+
+// objectOf is the object of a failure as its sentence has it.
+func objectOf(f logline.Failure) (object string, ok bool) {
+	switch {
+	case f.Leaf == logline.CloudDenied && f.Object != "", f.Leaf == logline.CloudQuota && f.Object != "":
+		return "(" + f.Object + ")", true
+	case f.Leaf == logline.CloudDenied:
+		return "that was used what it asks for", true
+	case f.Leaf == logline.CloudQuota, f.Leaf == logline.CloudCapacity:
+		return "", true
+	case f.Leaf == logline.Invalid:
+		return f.Object + ": the value of " + f.Field + " is not valid", true
+	case f.Leaf == logline.NotAllowed:
+		return f.Object + " may not " + f.Field, true
+	}
+	return f.Object, f.Object != ""
 }
 
 // understood reports whether the grammar of an error says what has failed with which server,
@@ -77,7 +111,7 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 	if f.Host == "" && e.command != "" {
 		f, _ = logline.Failing([]byte(e.command + " : " + string(l.Message)))
 	}
-	t := &ruleMatches{count: e.count, first: e.lines(c.clean)[:1], last: e.lines(c.clean)[min(1, e.count-1)]}
+	t := &ruleMatches{count: e.count, first: e.lines(c.clean)[:1], last: e.lines(c.clean)[min(1, e.count-1)], depth: math.MaxInt}
 	if end := c.x.endpoint(f); end != nil && leafWords[f.Leaf].says != "" {
 		if id := end.Faults[string(f.Leaf)]; id != "" {
 			c.match(faults, id, fault.ShowsPossible, t)
@@ -102,17 +136,32 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 		return true
 	}
 	object := objectWords[f.Leaf]
-	if object.says == "" || f.Object == "" {
+	name, ok := objectOf(f)
+	if object.says == "" || !ok {
 		return false
 	}
-	words := strings.ReplaceAll(object.says, "%s", f.Object)
-	if e.last.writer != "" {
+	words := strings.TrimSpace(strings.ReplaceAll(object.says, "%s", name))
+	if e.last.writer != "" && f.Leaf != logline.CloudDenied && f.Leaf != logline.CloudQuota {
 		words = e.last.writer + ": " + words
 	}
 	c.match(to, words, fault.ShowsPossible, t)
-	c.next[words] = object.next
+	to[words].Reason = reasons[f.Leaf]
+	c.next[words] = strings.NewReplacer("KIND NAME", cmp.Or(f.Object, "KIND NAME"), "KIND.FIELD", kindOf(f.Object)+"."+plainPath(f.Field), "--as USER", "--as "+f.Object).Replace(object.next)
 	return true
 }
+
+// kindOf is the kind of an object that is written as "Kind.group name".
+func kindOf(object string) string {
+	kind, _, _ := strings.Cut(object, " ")
+	kind, _, _ = strings.Cut(kind, ".")
+	return strings.ToLower(kind)
+}
+
+// index is the position in a list, in the path of a field.
+var index = regexp.MustCompile(`\[[^\]]*\]`)
+
+// plainPath is the path of a field as oc explain takes it.
+func plainPath(path string) string { return index.ReplaceAllString(path, "") }
 
 // endpoint is a server of the catalog, ready to be compared with a failure.
 type endpoint struct {

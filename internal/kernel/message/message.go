@@ -31,6 +31,8 @@ type Index struct {
 	literals []literal // by signature of set
 
 	endpoints []endpoint
+	writers   []*fault.Writer
+	steps     map[string]bool // failures that name the step that failed, in their words
 }
 
 // rule is one message, ready to be tried on a line.
@@ -104,6 +106,15 @@ func New(c *fault.Catalog) (*Index, error) {
 	var err error
 	if x.endpoints, err = endpoints(c); err != nil {
 		return nil, err
+	}
+	x.steps = map[string]bool{}
+	for _, file := range c.Messages {
+		for _, words := range file.Steps {
+			x.steps[words] = true
+		}
+		for i := range file.Writers {
+			x.writers = append(x.writers, &file.Writers[i])
+		}
 	}
 	x.set, err = scan.Compile(signatures)
 	return x, err

@@ -44,6 +44,7 @@ func namesIn(l Line) map[string]string {
 		}
 	}
 	put(l.host, "host", "node")
+	put(l.unit, "svc.service")
 	if first := logline.FirstAsked([]byte(l.Text)); len(first) != len(l.Text) {
 		registry, _, _ := strings.Cut(string(first), "/")
 		put(registry, "pull.registry")

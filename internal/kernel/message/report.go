@@ -73,11 +73,18 @@ type Match struct {
 	Candidates []string `json:"candidates,omitempty"`
 
 	Names map[string]string `json:"names,omitempty"` // that its first line gives: host, operator, pull.registry and so on
-	last  int
+	// Reason says that the line itself gives the reason: nothing else has to be found.
+	Reason bool `json:"reason,omitempty"`
+
+	// Step says that it names the step that failed, and not why.
+	Step bool `json:"-"`
+
+	last int
 	// Quiet is why a match is over: no line ends it, and the last 500 lines are without it.
 	Quiet bool `json:"-"`
 
 	state bool // one of its lines is part of an object or a table: it has no later line
+	depth int  // how far behind in its first line it stands: the deepest error of a chain is the reason
 }
 
 // Line is a line of the text.
@@ -90,8 +97,9 @@ type Line struct {
 
 // origin is where a line comes from, by its own headers.
 type origin struct {
-	host, writer string
-	form         logline.Form
+	host, writer, module string
+	form                 logline.Form
+	unit                 string // of the block of systemctl status that the line is in
 }
 
 func originOf(l logline.Line) origin {
@@ -99,7 +107,7 @@ func originOf(l logline.Line) origin {
 	if host == "localhost" || strings.HasPrefix(host, "localhost.") {
 		host = "" // a host that has no name yet, which gets one in the same boot
 	}
-	return origin{host, string(l.Program), l.Form}
+	return origin{host: host, writer: string(l.Program), module: string(l.Module), form: l.Form}
 }
 
 // keptLines is how many lines of a match are kept, besides the last one.
@@ -114,6 +122,7 @@ type collector struct {
 	no    map[int]bool
 	tells map[tell]bool
 	next  map[string]string // what to look at, by failure
+	steps map[string]bool   // failures that name the step that failed
 	lines int
 	bytes int64
 
@@ -132,6 +141,7 @@ type ruleMatches struct {
 	first []Line
 	last  Line
 	hosts map[string]Line // the last line of each host
+	depth int             // how far behind in its first line the rule holds
 }
 
 // maxHosts bounds the hosts of one text whose lines are told apart.
@@ -147,7 +157,7 @@ func (t *ruleMatches) print(clean func(string) string) {
 
 func newCollector(x *Index, clean func(string) string) *collector {
 	return &collector{x: x, clean: clean, by: map[int]*ruleMatches{}, with: map[int]bool{}, no: map[int]bool{}, tells: map[tell]bool{},
-		next:   map[string]string{},
+		next: map[string]string{}, steps: map[string]bool{},
 		errors: map[string]*errorForm{}, past: past{boots: map[string]int{}, done: map[string]int{}, names: map[string]string{}}}
 }
 
@@ -213,6 +223,7 @@ func (c *collector) report() *Report {
 			toFault, toFailure = pastFault, pastFailure
 		}
 		t.print(c.clean)
+		t.depth = strings.LastIndex(strings.ToLower(t.first[0].Text), string(rule.parts[0]))
 		switch {
 		case len(rule.Causes) > 0:
 			c.causes(toFault, toFailure, i, t)
@@ -227,6 +238,7 @@ func (c *collector) report() *Report {
 		case rule.Failure != "":
 			words := withNames(rule.Failure, t.first[0])
 			c.match(toFailure, words, fault.ShowsPossible, t)
+			c.steps[words] = c.x.steps[rule.Failure]
 			if rule.Next != "" {
 				c.next[words] = withNames(rule.Next, t.first[0])
 			}
@@ -238,19 +250,22 @@ func (c *collector) report() *Report {
 	c.outOfDate(byFailure, byFault)
 	for id, m := range byFault {
 		f, _ := c.x.catalog.Fault(id)
-		m.Fault, m.Aliases, m.Next = id, f.Aliases, c.next[id]
+		m.Fault, m.Aliases, m.Next, m.Step = id, f.Aliases, c.next[id], f.ReasonElsewhere
 		switch {
 		case (m.Confidence == fault.ShowsPossible || !f.StandsAlone && !f.TextOnly()) && c.quiet(m):
 			m.Quiet = true
 			r.Over = append(r.Over, *m)
-		case f.StandsAlone || f.TextOnly():
+		case (f.StandsAlone || f.TextOnly()) && !f.ReasonElsewhere:
 			r.Matches = append(r.Matches, *m)
 		default:
 			r.Symptoms = append(r.Symptoms, *m)
 		}
 	}
 	for words, m := range byFailure {
-		m.Next = c.next[words]
+		if m.Next = c.next[words]; m.Next == "" {
+			m.Next = c.x.nextOf(m.Lines[0].origin)
+		}
+		m.Step = c.steps[words]
 		if m.Failure = words; c.quiet(m) {
 			m.Quiet = true
 			r.Over = append(r.Over, *m)
@@ -321,6 +336,7 @@ func (x *Index) Join(r *Report, list []Seen) {
 		to := &r.Symptoms
 		if f.StandsAlone {
 			to = &r.Matches
+			r.Symptoms = slices.DeleteFunc(r.Symptoms, func(m Match) bool { return m.Fault == s.Fault })
 		}
 		i := slices.IndexFunc(*to, func(m Match) bool { return m.Fault == s.Fault })
 		if i < 0 {
@@ -399,7 +415,7 @@ func sorted(by map[int]*ruleMatches) []int {
 func (c *collector) match(to map[string]*Match, key string, grade fault.Grade, t *ruleMatches) {
 	m := to[key]
 	if m == nil {
-		m = &Match{Confidence: grade}
+		m = &Match{Confidence: grade, depth: t.depth}
 		to[key] = m
 	}
 	if grade.Rank() > m.Confidence.Rank() {
@@ -455,18 +471,42 @@ func (x *Index) rank(r *Report) {
 		return m.Confidence.Rank() >= fault.ShowsLikely.Rank() && x.severity(m.Fault) >= fault.Error.Rank()
 	}
 	order := func(a, b Match) int {
-		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(grave(a), grave(b)), -cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
+		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(!a.Step, !b.Step), boolFirst(grave(a), grave(b)), -cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
 			-cmp.Compare(x.severity(a.Fault), x.severity(b.Fault)), -cmp.Compare(len(a.Explains), len(b.Explains)),
 			cmp.Compare(a.firstLine(), b.firstLine()), -cmp.Compare(a.Count, b.Count), cmp.Compare(a.Fault+a.Failure, b.Fault+b.Failure))
 	}
 	slices.SortFunc(r.Matches, order)
 	slices.SortFunc(r.Symptoms, order)
+	deepestFirst(r.Symptoms)
 	slices.SortFunc(r.Over, order)
 	switch {
 	case len(r.Matches) > 0 && r.Matches[0].Confidence.Rank() >= fault.ShowsLikely.Rank():
 		r.Result = Present
 	case len(r.Matches)+len(r.Symptoms)+r.ErrorLines > 0:
 		r.Result = Unknown
+	}
+}
+
+// deepestFirst orders what stands in the same line: the last error of a chain is the reason of
+// those before it. The places that they have among the others stay.
+func deepestFirst(list []Match) {
+	places := map[int][]int{}
+	for i, m := range list {
+		if line := m.firstLine(); line != math.MaxInt {
+			places[line] = append(places[line], i)
+		}
+	}
+	for _, at := range places {
+		same := make([]Match, 0, len(at))
+		for _, i := range at {
+			same = append(same, list[i])
+		}
+		slices.SortStableFunc(same, func(a, b Match) int {
+			return cmp.Or(boolFirst(!a.Step, !b.Step), cmp.Compare(b.depth, a.depth))
+		})
+		for j, i := range at {
+			list[i] = same[j]
+		}
 	}
 }
 

@@ -1,0 +1,74 @@
+package logline
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
+
+// refusals are the forms in which an API answers that it does not do what it is asked for:
+// that of Kubernetes (kubernetes/apimachinery:pkg/api/errors/errors.go NewInvalid, NewNotFound,
+// NewForbidden), and those of clouds. near is a part of each, in lower case, that is looked for
+// first. The groups object, field and what go into the Failure.
+var refusals = []struct {
+	near []byte
+	leaf Leaf
+	form *regexp.Regexp
+}{
+	{[]byte(" is invalid: "), Invalid, regexp.MustCompile(`(?P<object>[A-Za-z][\w.-]*\\? ?\\?"[^"\\]+\\?") is invalid: \[?(?P<field>[a-z][\w.\[\]/-]*): `)},
+	{[]byte(" not found"), Missing, regexp.MustCompile(`\b(?P<object>[a-z][a-z0-9]*(?:\.[a-z0-9-]+)* \\?"[^"\\]+\\?") not found`)},
+	{[]byte(" cannot "), NotAllowed, regexp.MustCompile(`(?i:user) \\?"(?P<object>[^"\\]+)\\?" cannot (?P<what>[a-z]+ (?:resource )?\\?"[^"\\]+\\?")`)},
+	{[]byte("not authorized to perform"), CloudDenied, regexp.MustCompile(`(?i)not authorized to perform(?:: (?P<object>[\w:.-]+))?`)},
+	{[]byte("accessdenied"), CloudDenied, regexp.MustCompile(`AccessDenied`)},
+	{[]byte("unauthorizedoperation"), CloudDenied, regexp.MustCompile(`UnauthorizedOperation`)},
+	{[]byte("authorizationfailed"), CloudDenied, regexp.MustCompile(`AuthorizationFailed`)},
+	{[]byte("iam_permission_denied"), CloudDenied, regexp.MustCompile(`IAM_PERMISSION_DENIED`)},
+	{[]byte("credentials insufficient"), CloudDenied, regexp.MustCompile(`(?i)credentials insufficient`)},
+	{[]byte("missingquota"), CloudQuota, regexp.MustCompile(`MissingQuota\)?:? (?P<object>[\w./-]+)`)},
+	{[]byte("limitexceeded"), CloudQuota, regexp.MustCompile(`\b(?P<object>[A-Z][A-Za-z]*LimitExceeded)\b`)},
+	{[]byte("quotaexceeded"), CloudQuota, regexp.MustCompile(`\b(?P<object>[A-Za-z]*QuotaExceeded)\b`)},
+	{[]byte("quota exceeded"), CloudQuota, regexp.MustCompile(`(?i)quota exceeded(?: for (?P<object>[\w./-]+))?`)},
+	{[]byte("insufficientinstancecapacity"), CloudCapacity, regexp.MustCompile(`InsufficientInstanceCapacity`)},
+	{[]byte("zone_resource_pool_exhausted"), CloudCapacity, regexp.MustCompile(`ZONE_RESOURCE_POOL_EXHAUSTED`)},
+	{[]byte("skunotavailable"), CloudCapacity, regexp.MustCompile(`SkuNotAvailable`)},
+}
+
+// refusal finds the refusal of an API that a message ends with. at is where it begins, -1
+// where there is none.
+func refusal(message, lower []byte) (f Failure, at int) {
+	at = -1
+	for _, r := range refusals {
+		if !bytes.Contains(lower, r.near) {
+			continue
+		}
+		all := r.form.FindAllSubmatchIndex(message, -1)
+		if len(all) == 0 {
+			continue
+		}
+		m := all[len(all)-1]
+		if m[0] < at {
+			continue
+		}
+		at, f = m[0], Failure{Leaf: r.leaf}
+		for i, name := range r.form.SubexpNames() {
+			if i == 0 || m[2*i] < 0 {
+				continue
+			}
+			text := string(message[m[2*i]:m[2*i+1]])
+			switch name {
+			case "object":
+				f.Object = unquoted(text)
+			case "field":
+				f.Field = text
+			case "what":
+				f.Field = strings.Replace(unquoted(text), "resource ", "", 1)
+			}
+		}
+	}
+	return f, at
+}
+
+// unquoted is a text without its quotes, and without the backslashes before them.
+func unquoted(text string) string {
+	return strings.Join(strings.Fields(strings.NewReplacer(`\`, "", `"`, " ").Replace(text)), " ")
+}

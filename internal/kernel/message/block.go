@@ -1,0 +1,76 @@
+package message
+
+import (
+	"bytes"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/logline"
+)
+
+// block is the part of a text that a line is in: what `systemctl status` prints of one unit,
+// or what `oc describe` prints of one container that ended.
+type block struct {
+	unit   string // of systemctl status, without its ending
+	ended  bool   // the container ended, and not well
+	saying bool   // its last words follow: the lines behind "Message:"
+}
+
+// see reads one line. True: the line is about the unit of the block.
+func (b *block) see(line []byte) bool {
+	switch line[0] { // every line of a log passes here
+	case ' ', '\t', '>', '*', unitMarks[0][0], unitMarks[1][0]:
+	default:
+		return false
+	}
+	m := bytes.TrimLeft(line, " \t>")
+	for _, mark := range unitMarks {
+		rest, ok := bytes.CutPrefix(m, mark)
+		if !ok {
+			continue
+		}
+		name, _, _ := bytes.Cut(bytes.TrimSpace(rest), []byte(" "))
+		name, ok = bytes.CutSuffix(name, []byte(".service"))
+		if b.unit = ""; ok {
+			b.unit = string(name)
+		}
+		return false
+	}
+	switch key, value, _ := bytes.Cut(m, []byte(":")); string(key) {
+	case "Active", "Process", "Main PID", "Loaded":
+		return b.unit != ""
+	case "Reason":
+		value = bytes.TrimSpace(value)
+		b.ended, b.saying = string(value) == "Error" || string(value) == "ContainerCannotRun" || string(value) == "StartError", false
+	case "Message":
+		b.saying = b.ended
+		return false
+	case "Exit Code", "Started", "Finished", "Ready", "Restart Count", "State", "Last State", "Limits", "Requests", "Environment", "Mounts", "Conditions":
+		b.ended, b.saying = false, false
+	}
+	return false
+}
+
+// unitMarks are the signs before the name of a unit in `systemctl status`.
+var unitMarks = [][]byte{[]byte("●"), []byte("×"), []byte("○"), []byte("* ")}
+
+// lastWords reports whether a line is among the last words of a container that failed, and
+// makes the first one of them an error of it. Words with a level of their own speak for
+// themselves.
+func (b *block) lastWords(l *logline.Line) (first, more bool) {
+	if !b.saying || l.Level != logline.NoLevel || l.Form == logline.Log {
+		return false, false
+	}
+	words, first := bytes.CutPrefix(l.Message, []byte("Message:"))
+	if first {
+		l.Level, l.Form, l.Message = logline.Error, logline.State, bytes.TrimSpace(words)
+	}
+	return first, !first
+}
+
+// nameUnit gives the hits of a line the unit of its block.
+func (f *found) nameUnit(line int, unit string) {
+	for i := range f.hits {
+		if h := &f.hits[i]; h.line == line {
+			h.from.unit = unit
+		}
+	}
+}
