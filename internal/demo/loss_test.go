@@ -64,15 +64,15 @@ func newDoctor(t *testing.T) doctor {
 	return doctor{faults, set, compiler}
 }
 
-// diagnose answers a source, and records what it read where a recorder is given.
-func (d doctor) diagnose(ctx context.Context, s evidence.Source, record reader.Recorder) (*diagnosis.Diagnosis, error) {
+// diagnose answers sources, and records what it read where a recorder is given.
+func (d doctor) diagnose(ctx context.Context, record reader.Recorder, sources ...evidence.Source) (*diagnosis.Diagnosis, error) {
 	clean, err := sanitize.New()
 	if err != nil {
 		return nil, err
 	}
 	return diagnose.Run(ctx, diagnose.Options{
 		Catalog: d.faults, Compiler: d.compiler, Facts: all.All(), Relater: relation.Relater{}, Cluster: cluster.Describer{}, Roll: stages.Caller{},
-		Reader: reader.New(d.set, clean, record, reader.Limits{}, s),
+		Reader: reader.New(d.set, clean, record, reader.Limits{}, sources...),
 		Clock:  func() time.Time { return time.Time{} }, Log: slog.New(slog.DiscardHandler),
 	})
 }
@@ -86,14 +86,18 @@ type answer struct {
 	damaged  []string                 // what the coverage calls damaged
 }
 
-// said is the answer to an archive. An archive that is refused has one, too.
-func (d doctor) said(ctx context.Context, open func() (*archive.Source, error)) answer {
-	s, err := open()
-	if err != nil {
-		return answer{exit: 1, verdict: err.Error()}
+// said is the answer to archives. An archive that is refused has one, too.
+func (d doctor) said(ctx context.Context, archives ...func() (*archive.Source, error)) answer {
+	var sources []evidence.Source
+	for _, open := range archives {
+		s, err := open()
+		if err != nil {
+			return answer{exit: 1, verdict: err.Error()}
+		}
+		defer s.Close()
+		sources = append(sources, s)
 	}
-	defer s.Close()
-	got, err := d.diagnose(ctx, s, nil)
+	got, err := d.diagnose(ctx, nil, sources...)
 	if err != nil {
 		return answer{exit: 1, verdict: err.Error()}
 	}
@@ -210,7 +214,7 @@ func collected(t *testing.T, d doctor, name string, files fs.FS) fstest.MapFS {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.diagnose(t.Context(), s, record); err != nil {
+	if _, err := d.diagnose(t.Context(), record, s); err != nil {
 		t.Fatal(err)
 	}
 	if err := record.Close(); err != nil {

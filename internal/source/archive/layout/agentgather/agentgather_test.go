@@ -1,6 +1,8 @@
 package agentgather_test
 
 import (
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -26,5 +28,53 @@ func TestAgentGather(t *testing.T) {
 	if got, want := layouttest.Lines(t, s, evidence.TextQuery{Kind: evidence.Journal}),
 		first+"Jan  2 10:00:01 control1 agent: two lines   and __CURSOR=x\n"+last; got != want {
 		t.Errorf("the journal is %q, want %q", got, want)
+	}
+}
+
+// TestHalf: of an agent-gather of which half is lost the lines before the loss are read, that others
+// are gone is an error, and what it never has is not collected.
+func TestHalf(t *testing.T) {
+	const first = "Jan  2 10:00:00 control1 kubelet[7]: one=1\n"
+	journal := evidence.TextQuery{Kind: evidence.Journal}
+	for _, c := range []struct {
+		name, export string
+		lines        string // that are read; "": not looked at
+		err          string // of reading; "": none
+	}{
+		{"whole", export, "", ""},
+		{"cut in a message", export[:strings.Index(export, "lines ")], first, "unexpected EOF"},
+		{"cut in a field", export[:strings.Index(export, "_HOSTNAME")+4], "", "unexpected EOF"},
+		{"cut in the last entry", export[:len(export)-2], "", "unexpected EOF"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := layouttest.Open(t, "-- agent-gather-20260102/nmcli.txt --\n-- agent-gather-20260102/journal.export --\n"+c.export)
+			texts, err := s.Texts(t.Context(), journal)
+			if err != nil || len(texts) != 1 {
+				t.Fatalf("%d texts, %v", len(texts), err)
+			}
+			in, err := texts[0].Open(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			raw, err := io.ReadAll(in)
+			if closed := in.Close(); closed != nil {
+				t.Error(closed)
+			}
+			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+				t.Errorf("read: %v, want %q", err, c.err)
+			}
+			if c.lines != "" && string(raw) != c.lines {
+				t.Errorf("%q, want %q", raw, c.lines)
+			}
+			for _, r := range []evidence.Resource{evidence.Nodes, evidence.CSRs} {
+				if list, err := s.List(t.Context(), r, ""); len(list) > 0 || layouttest.Why(t, err) != evidence.NotCollected {
+					t.Errorf("%s: %d objects, %v", r, len(list), err)
+				}
+			}
+		})
+	}
+	s := layouttest.Open(t, "-- agent-gather-20260102/journal.export --\n")
+	if texts, err := s.Texts(t.Context(), journal); len(texts) > 0 || layouttest.Why(t, err) != evidence.NotCollected || !strings.Contains(err.Error(), "empty") {
+		t.Errorf("an empty export: %d texts, %v", len(texts), err)
 	}
 }
