@@ -19,7 +19,7 @@ type document struct {
 	Now         time.Time                   `json:"now"`
 	Cluster     diagnosis.ClusterInfo       `json:"cluster"`
 	Verdict     diagnosis.Verdict           `json:"verdict"`
-	Roots       []diagnosis.Root            `json:"roots"`
+	Roots       []root                      `json:"roots"`
 	Deadlocks   []diagnosis.Deadlock        `json:"deadlocks"`
 	Unexplained []unexplained               `json:"unexplained"`
 	Accepted    []diagnosis.AcceptedFinding `json:"accepted,omitempty"`
@@ -151,6 +151,14 @@ func (o Options) hosts(d *diagnosis.Diagnosis, left *omitted) (hosts []hostState
 
 // The fields below hide those of the same name in the model.
 type (
+	root struct {
+		diagnosis.Root
+		Cases []rootCase `json:"cases"`
+	}
+	rootCase struct {
+		diagnosis.Case
+		Decides string `json:"decides,omitempty"`
+	}
 	unexplained struct {
 		diagnosis.Unexplained
 		Suspects []suspect `json:"suspects"`
@@ -177,7 +185,10 @@ func newDocument(d *diagnosis.Diagnosis, o Options) *document {
 	findings, left := o.findings(d.Findings)
 	hosts, timeline := o.hosts(d, left)
 	doc := &document{
-		APIVersion: d.APIVersion, Kind: d.Kind, Source: d.Source, Now: d.Now, Cluster: d.Cluster, Verdict: d.Verdict, Roots: d.Roots,
+		APIVersion: d.APIVersion, Kind: d.Kind, Source: d.Source, Now: d.Now, Cluster: d.Cluster, Verdict: d.Verdict,
+		Roots: each(d.Roots, func(r diagnosis.Root) root {
+			return root{r, each(r.Cases, func(c diagnosis.Case) rootCase { return rootCase{c, o.supply(c.Decides)} })}
+		}),
 		Deadlocks: d.Deadlocks, Accepted: d.Accepted, Edges: d.Edges, Findings: findings, Omitted: left, Hosts: hosts, Machines: d.Machines, Paths: d.Paths,
 		Timeline: timeline, Stats: d.Stats,
 		Unexplained: each(d.Unexplained, func(u diagnosis.Unexplained) unexplained {

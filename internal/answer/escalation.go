@@ -21,6 +21,10 @@ func Escalation(d *diagnosis.Diagnosis) []string {
 			continue
 		}
 		a := remedies[0]
+		if a.NeedsProof {
+			list = append(list, fmt.Sprintf("If %s cannot be proven: what changes something needs a proven cause.", r.Fault))
+			continue
+		}
 		after := ""
 		if a.Verify.Takes != "" {
 			after = " within twice the usual time (" + a.Verify.Takes + ")"

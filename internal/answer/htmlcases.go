@@ -169,6 +169,7 @@ func (m *markup) places(list []htmlPlace) {
 
 // advice is what to do by hand.
 func (m *markup) advice(d htmlDo) {
+	m.some("<p>To decide whether it is this cause, read:</p><pre class=\"command\"><code>{}</code></pre>\n", d.Decides)
 	if d.First != nil {
 		m.remedy(*d.First)
 	} else {
@@ -199,6 +200,9 @@ func (m *markup) remedy(r htmlRemedy) {
 		m.put(` · <b>breaks the deadlock</b>`)
 	}
 	m.put("</p>\n")
+	if r.NeedsProof {
+		m.put("<p>{}</p>\n", needsProof)
+	}
 	if len(r.Requires) > 0 {
 		m.put(`<p>Only if:</p><ul>`)
 		m.each(`<li>{}</li>`, r.Requires)

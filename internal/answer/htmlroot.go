@@ -51,6 +51,7 @@ type htmlTree struct {
 // htmlDo is what to do about a cause: the first remedy in full.
 type htmlDo struct {
 	Command, About string // of `fix plan`, where Rollcall can do it
+	Decides        string // reads what would prove the cause
 	First          *htmlRemedy
 	Others         []htmlRemedy
 	More           string
@@ -58,7 +59,7 @@ type htmlDo struct {
 
 type htmlRemedy struct {
 	ID, Title, Who, Risk, RiskText string
-	Opens, NotNow                  bool
+	Opens, NotNow, NeedsProof      bool
 	Requires                       []string
 	Steps                          []htmlDoStep
 	Worked, Check, Undo, IfWrong   string
@@ -174,6 +175,7 @@ func (t *text) htmlTree(list []*link) []htmlTree {
 
 func (t *text) htmlDo(r diagnosis.Root) htmlDo {
 	do := t.htmlAdvice(r.Fault, r.Cases[0].Remedies, t.deadlockRemedy(r))
+	do.Decides = t.proves(r.Cases[0])
 	if command := t.planCommand(r.Cases[0]); do.First != nil && command != "" {
 		do.Command, do.About = command, "It changes nothing and writes the plan to a file to read first."
 		if t.d.Source.Kind != "live" {
@@ -200,7 +202,7 @@ func (t *text) htmlAdvice(id string, list []fault.Advice, opens string) htmlDo {
 
 func (t *text) htmlRemedy(a fault.Advice) htmlRemedy {
 	h := htmlRemedy{
-		ID: a.ID, Title: a.Title, Who: actorWords(a.Actor(), a.Where), Risk: string(a.Risk), RiskText: a.RiskText, NotNow: a.Applies == fault.Absent,
+		ID: a.ID, Title: a.Title, Who: actorWords(a.Actor(), a.Where), Risk: string(a.Risk), RiskText: a.RiskText, NotNow: a.Applies == fault.Absent, NeedsProof: a.NeedsProof,
 		Requires: a.Requires, Worked: a.Verify.Expect, Check: t.commands(a.Verify.Run), Undo: a.Undo, IfWrong: a.IfWrong,
 	}
 	if takes := a.Verify.Takes; takes != "" {

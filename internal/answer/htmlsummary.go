@@ -101,7 +101,10 @@ func (t *text) summaryWho() pair {
 		words := "no remedy is known for " + r.Fault
 		if rest := usable(r.Cases[0].Remedies); len(rest) > 0 {
 			a := rest[0]
-			if words = actorSentences[a.Actor()]; a.Where != "" {
+			if words = actorSentences[a.Actor()]; a.NeedsProof {
+				words = "whoever can prove it; then: " + words
+			}
+			if a.Where != "" {
 				words += ": " + a.Where
 			}
 			if a.Verify.Takes != "" {
@@ -156,6 +159,9 @@ func (t *text) htmlTodos(roots []htmlRoot) []htmlTodo {
 		todo := htmlTodo{ID: r.ID, Title: r.Title, Do: "no remedy is known"}
 		if a := r.Do.First; a != nil {
 			todo.Do, todo.How = a.Title+" ("+a.Who+")", t.o.know("explain "+a.ID)
+			if a.NeedsProof {
+				todo.Do = "once it is proven: " + todo.Do
+			}
 			if a.NotNow {
 				todo.Do = "not now: " + todo.Do
 			}

@@ -112,6 +112,10 @@ func (m *markdown) cause(i, of int, r diagnosis.Root) {
 	}
 	m.printf("%s\n", m.md(r.Means))
 	m.printf("\n### What to do\n")
+	if command := m.proves(first); command != "" {
+		m.printf("\nTo decide whether it is this cause, read:\n")
+		m.code("", command)
+	}
 	m.advice(first.Remedies)
 	if len(r.Refused) > 0 {
 		m.printf("\n")
@@ -142,6 +146,9 @@ func (m *markdown) advice(list []fault.Advice) {
 	}
 	for _, a := range list {
 		m.printf("\n**%s** (%s; risk: %s)\n\n", m.md(a.Title), m.md(actorWords(a.Actor(), a.Where)), m.md(string(a.Risk)))
+		if a.NeedsProof {
+			m.printf("%s\n\n", m.md(needsProof))
+		}
 		for _, q := range a.Requires {
 			m.printf("- Only if %s\n", m.md(q))
 		}

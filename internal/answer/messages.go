@@ -103,7 +103,11 @@ func (t *text) nextOf(m message.Match, c *fault.Catalog) {
 	case len(f.Remedies) > 0:
 		do := "explain " + m.Fault
 		if known, ok := c.Remedy(f.Remedies[0]); ok {
-			t.Lead(2, page.Bold.Span("What to do: "), "  ", page.Plain, t.o.Brief(plainAdvice(known, m.Names).Title)+": "+t.o.know(do), 0)
+			head, a := "What to do: ", plainAdvice(known, m.Names)
+			if m.Confidence != fault.ShowsProven && a.UntilProven().NeedsProof {
+				head = "Once it is proven: "
+			}
+			t.Lead(2, page.Bold.Span(head), "  ", page.Plain, t.o.Brief(a.Title)+": "+t.o.know(do), 0)
 			return
 		}
 		t.Line(2, page.Bold.Span("What to do: "), page.Cyan.Span(t.o.know(do)))

@@ -85,6 +85,12 @@ func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 		section(p, "Stage that it blocks", string(f.Blocks)+": "+StageMeans(f.Blocks))
 	}
 	items(p, "What to do", remedyWords(f.Remedies, c, o))
+	if !fault.Preflight(f) && slices.ContainsFunc(f.Remedies, func(id string) bool {
+		r, ok := c.Remedy(id)
+		return ok && r.Risk != fault.RiskNone
+	}) {
+		p.Para(2, page.Span{}, page.Dim, "Steps that change something are for a proven cause.")
+	}
 	if f.NoRemedy != "" {
 		section(p, "What to do", "there is no remedy: "+f.NoRemedy)
 	}
@@ -205,6 +211,9 @@ func RemedyPage(w io.Writer, r *fault.Remedy, c *fault.Catalog, o Options) error
 	var only []string
 	for _, q := range r.Requires {
 		only = append(only, q.Says)
+	}
+	if r.By != fault.ByPlan && a.UntilProven().NeedsProof {
+		t.Para(0, page.Span{}, page.Plain, "For a proven cause only: "+t.o.know("diagnose")+" shows whether it is. Until then run no step that changes something.")
 	}
 	items(&t.Page, "Only if", only)
 	t.Head(0, "Steps")

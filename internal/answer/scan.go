@@ -45,7 +45,7 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 			t.scanLines(m, matchTitle(m, c))
 			if f, ok := c.Fault(m.Fault); ok && f.ReasonElsewhere && i == 0 {
 				t.Para(2, page.Span{}, page.Plain, f.Means)
-				t.toDecide(t.advices(f, m, c))
+				t.toDecide(m.Fault, untilProven(t.advices(f, m, c)), "")
 				continue
 			}
 			t.nextOf(m, c)
@@ -174,12 +174,17 @@ func (t *text) scanMatch(i int, m message.Match, c *fault.Catalog) {
 	t.Para(2, page.Span{}, page.Plain, f.Means)
 	list := t.advices(f, m, c)
 	if m.Confidence != fault.ShowsProven {
-		t.toDecide(list)
+		t.toDecide(m.Fault, untilProven(list), "")
 	} else {
 		t.remedies(list, "")
 	}
 	t.refused(f.Refused)
 	t.Line(2, page.Plain.Span("More: "), page.Cyan.Span(t.o.know("explain "+m.Fault)))
+}
+
+// untilProven is what of each advice may be done before the cause is proven.
+func untilProven(list []fault.Advice) []fault.Advice {
+	return each(list, fault.Advice.UntilProven)
 }
 
 // advices are the remedies of a fault, with the names that a text gives.
@@ -190,30 +195,6 @@ func (t *text) advices(f *fault.Fault, m message.Match, c *fault.Catalog) (list 
 		}
 	}
 	return list
-}
-
-// toDecide writes what shows whether a cause is the right one: the steps of its remedies that
-// only read. A step that changes something needs a proven cause.
-func (t *text) toDecide(list []fault.Advice) {
-	for i, a := range list {
-		first := slices.IndexFunc(a.Steps, func(s fault.Step) bool { return s.Changes })
-		if a.Risk == fault.RiskNone {
-			t.remedies(list[i:i+1], "")
-			return
-		}
-		if first <= 0 {
-			continue
-		}
-		whole := a
-		a.Steps = a.Steps[:first]
-		t.Lead(2, page.Bold.Span("To decide whether it is this cause: "), "  ", page.Plain, "these steps only read", 0)
-		t.steps(a)
-		t.Lead(2, page.Bold.Span("Once it is proven: "), "  ", page.Plain, t.about(whole, "")+": "+t.o.know("explain "+a.ID), 0)
-		return
-	}
-	if len(list) > 0 {
-		t.Lead(2, page.Bold.Span("Once it is proven: "), "  ", page.Plain, t.about(list[0], "")+": "+t.o.know("explain "+list[0].ID), 0)
-	}
 }
 
 // scanLines writes a title with the lines that show it.

@@ -172,7 +172,9 @@ func (t *text) clauses() []string {
 		reason = page.Count(len(t.d.Roots), "note", "notes")
 	case len(t.d.Roots) > 0 && (v.Class != diagnosis.Undetermined || v.Fix == ""):
 		reason = page.Count(len(t.d.Roots), "cause", "causes")
-		if v.Fix != "" {
+		if v.Cause == diagnosis.CauseLikely {
+			reason += ", not proven: prove it before you change anything"
+		} else if v.Fix != "" {
 			reason += ", " + strings.TrimSuffix(actorSentences[v.Fix]+": "+v.Where, ": ")
 		}
 		if n := t.d.WarningsWithoutRemedy(); n > 0 && v.Class != diagnosis.Undetermined {

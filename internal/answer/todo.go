@@ -38,11 +38,16 @@ func actorWords(by fault.Actor, where string) string {
 	return actors[by]
 }
 
-// todo writes what to do about a cause: the first remedy in full, the others by name.
+// todo writes what to do about a cause: the first remedy in full, the others by name. Of a cause
+// that is not proven it is what decides.
 func (t *text) todo(r diagnosis.Root) {
-	if command := t.planCommand(r.Cases[0]); command != "" {
+	command := t.planCommand(r.Cases[0])
+	switch {
+	case r.Cases[0].Confidence != diagnosis.Proven && len(r.Cases[0].Remedies) > 0:
+		t.toDecide(r.Fault, r.Cases[0].Remedies, t.proves(r.Cases[0]))
+	case command != "":
 		t.plan(r, command)
-	} else {
+	default:
 		t.remedies(r.Cases[0].Remedies, t.deadlockRemedy(r))
 	}
 	t.refused(r.Refused)
@@ -51,9 +56,72 @@ func (t *text) todo(r diagnosis.Root) {
 	}
 }
 
+// proves is the command that reads what would prove a cause, "" where none is known.
+func (t *text) proves(c diagnosis.Case) string {
+	if c.Decides.IsZero() {
+		return ""
+	}
+	return t.o.fetch(c.Decides)
+}
+
+// Proves is the command that reads what would prove a cause, or the page that says what does.
+func (o Options) Proves(c diagnosis.Case) string {
+	if command := o.fetch(c.Decides); command != "" {
+		return command
+	}
+	for _, a := range c.Remedies {
+		for _, s := range a.Steps {
+			if s.Run != "" && a.Applies != fault.Absent {
+				return s.Run
+			}
+		}
+	}
+	return o.know("explain " + c.Fault)
+}
+
+// toDecide writes what shows whether a cause is the right one: the command that would prove it,
+// and the steps of a remedy that only read. A step that changes something needs a proven cause.
+func (t *text) toDecide(id string, list []fault.Advice, command string) {
+	const decide = "To decide whether it is this cause: "
+	if command != "" {
+		t.Lead(2, page.Bold.Span(decide), "  ", page.Plain, "this only reads", 0)
+		t.Line(4, page.Cyan.Span(command))
+	}
+	list = usable(list)
+	i := slices.IndexFunc(list, func(a fault.Advice) bool { return !a.NeedsProof || len(a.Steps) > 0 })
+	switch {
+	case i >= 0 && !list[i].NeedsProof:
+		t.remedies(list[i:i+1], "")
+		list = slices.Delete(slices.Clone(list), i, i+1)
+	case i >= 0 && (command == "" || t.short < stepsInShort):
+		if command == "" {
+			t.Lead(2, page.Bold.Span(decide), "  ", page.Plain, "these steps only read", 0)
+		} else {
+			t.Lead(2, page.Bold.Span("And: "), "  ", page.Plain, "these steps only read", 0)
+		}
+		t.steps(list[i])
+	case i < 0 && command == "" && len(list) > 0:
+		t.Lead(2, page.Bold.Span(decide), "  ", page.Plain, "what shows it is on its page: "+t.o.know("explain "+id), 0)
+	}
+	t.onceProven(list)
+}
+
+// needsProof is said of a remedy for a cause that is not proven.
+const needsProof = "The cause is not proven. These steps only read; those that change something follow when it is proven."
+
+// onceProven names what changes something: those steps follow when the cause is proven.
+func (t *text) onceProven(list []fault.Advice) {
+	for i, a := range list {
+		if !a.NeedsProof || i > 0 && t.short >= oneStep {
+			continue
+		}
+		t.Lead(2, page.Bold.Span("Once it is proven: "), "  ", page.Plain, t.about(a, "")+": "+t.o.know("explain "+a.ID), 0)
+	}
+}
+
 // planCommand is the command that plans the repair of a cause, empty if there is none.
 func (t *text) planCommand(c diagnosis.Case) string {
-	if len(c.Remedies) == 0 || !c.Remedies[0].Fix || t.o.Plan == nil {
+	if len(c.Remedies) == 0 || !c.Remedies[0].Fix || c.Confidence != diagnosis.Proven || t.o.Plan == nil {
 		return ""
 	}
 	return t.o.Plan(c, t.d.OneCase())
@@ -235,8 +303,8 @@ func (t *text) refused(ids []string) {
 // unexplainedTodo writes what to do about a symptom whose cause is not known: the remedies
 // of the symptom itself, where it has some.
 func (t *text) unexplainedTodo(u diagnosis.Unexplained) {
-	if rest := usable(u.Remedies); len(rest) > 0 {
-		t.remedies(rest, "")
+	if len(usable(u.Remedies)) > 0 {
+		t.toDecide(u.Fault, u.Remedies, "")
 	}
 }
 

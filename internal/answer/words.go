@@ -68,6 +68,9 @@ func HeadlineOf(d *diagnosis.Diagnosis) Headline {
 	} else if h.Sign == page.Bad && !serious(d) {
 		h = Headline{page.Warn, page.Yellow, strings.Replace(h.Words, "BROKEN", "WARNING", 1)}
 	}
+	if d.Verdict.Cause == diagnosis.CauseLikely {
+		h.Words = strings.Replace(h.Words, "CAUSE KNOWN", "LIKELY CAUSE", 1)
+	}
 	if n := d.Verdict.Accepted; n > 0 {
 		h.Words += fmt.Sprintf(", %d ACCEPTED", n)
 	}

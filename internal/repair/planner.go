@@ -117,6 +117,14 @@ func (e openError) Error() string {
 
 func (e openError) Is(target error) bool { return target == ErrNothingToDo }
 
+// UnprovenError refuses a plan for a cause that is not proven: a step that changes something
+// needs a proven cause.
+type UnprovenError struct{ Root diagnosis.Case }
+
+func (e *UnprovenError) Error() string {
+	return fmt.Sprintf("no plan for %s at %s: the cause is %s, not proven: %s", e.Root.Fault, e.Root.Subject, e.Root.Confidence, orNone(e.Root.Lowered))
+}
+
 // draft is one plan in the making.
 type draft struct {
 	*Planner
@@ -153,7 +161,7 @@ func (d *draft) collect() error {
 	}
 	d.plan.Title = d.root.Title
 	if d.root.Confidence != diagnosis.Proven {
-		d.note("the root is %s, not proven: %s", d.root.Confidence, orNone(d.root.Lowered))
+		return &UnprovenError{d.root}
 	}
 	for _, why := range diagnose.Unread(d.ask.Diagnosis) {
 		d.note("other causes may be hidden: %s", why)

@@ -12,13 +12,16 @@ import (
 )
 
 // advice fills in the remedies of everything without a cause of its own: the roots and the
-// unexplained.
+// unexplained. What changes something is for a cause that is proven.
 func (e *Engine) advice(ctx context.Context, w *facts.World, d *diagnosis.Diagnosis) error {
 	for _, r := range d.Roots {
 		for i := range r.Cases {
 			list, err := e.advise(ctx, w, d, r.Cases[i].Key)
 			if err != nil {
 				return err
+			}
+			if r.Cases[i].Confidence != diagnosis.Proven {
+				untilProven(list)
 			}
 			r.Cases[i].Remedies = list
 		}
@@ -28,9 +31,17 @@ func (e *Engine) advice(ctx context.Context, w *facts.World, d *diagnosis.Diagno
 		if err != nil {
 			return err
 		}
+		untilProven(list)
 		d.Unexplained[i].Remedies = list
 	}
 	return nil
+}
+
+// untilProven leaves of each remedy what looks whether it is the right one.
+func untilProven(list []fault.Advice) {
+	for i := range list {
+		list[i] = list[i].UntilProven()
+	}
 }
 
 // advise returns the remedies of a finding, the refused ones last.

@@ -30,6 +30,7 @@ func lowerIfFar(d *diagnosis.Diagnosis) {
 			if c := &r.Cases[i]; c.Confidence == diagnosis.Proven {
 				c.Confidence, c.Lowered = diagnosis.Likely, "the time that was given is "+d.Now.Format(time.RFC3339)+", and the newest evidence is of "+
 					d.Source.Newest.Format(time.RFC3339)
+				c.Decides = evidence.Supply{Kind: evidence.SupplyNow}
 			}
 		}
 	}

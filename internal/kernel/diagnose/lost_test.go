@@ -134,7 +134,7 @@ func TestRestsOnAList(t *testing.T) {
 			tt.finding.Fault, tt.finding.Outcome = "x", fault.Present
 			tt.finding.Subject = fault.Subject{Kind: fault.Host, Name: "a"}
 			g := &graph{engine: &Engine{catalog: catalog}, findings: []diagnosis.Finding{tt.finding, {Fault: "x", Outcome: fault.Present, Subject: fault.Subject{Kind: fault.Host, Name: "b"}}}}
-			if got, why := g.confidence(0, []int{0}); got != tt.want {
+			if got, why, _ := g.confidence(0, []int{0}); got != tt.want {
 				t.Errorf("%s (%s), want %s", got, why, tt.want)
 			}
 		})

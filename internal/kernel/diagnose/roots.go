@@ -156,7 +156,7 @@ func (g *graph) root(i int, component []int) diagnosis.Root {
 	for _, to := range g.reach(starts) {
 		r.Explains = append(r.Explains, g.findings[to].Key())
 	}
-	r.Confidence, r.Lowered = g.confidence(i, component)
+	r.Confidence, r.Lowered, r.Decides = g.confidence(i, component)
 	r.RuledOut = g.ruledOut(r)
 	return diagnosis.Root{
 		Fault: f.ID, Layer: f.Layer, Means: strings.TrimSpace(f.Means), Severity: finding.Severity, Refused: f.Refused, Cases: []diagnosis.Case{r},
@@ -164,29 +164,38 @@ func (g *graph) root(i int, component []int) diagnosis.Root {
 }
 
 // confidence returns proven when the mechanism was seen and no unknown fault could explain the
-// finding, else likely and why.
-func (g *graph) confidence(i int, component []int) (diagnosis.Confidence, string) {
+// finding, else likely, why, and what would prove it.
+func (g *graph) confidence(i int, component []int) (diagnosis.Confidence, string, evidence.Supply) {
 	f, finding := g.fault(i), g.findings[i]
 	if finding.OfLines {
-		return diagnosis.Likely, "lines of a text show it, and no object or log of the cluster was read"
+		return diagnosis.Likely, "lines of a text show it, and no object or log of the cluster was read", evidence.Supply{Kind: evidence.SupplyArchive, Path: "ARCHIVE"}
 	}
 	if len(f.Support) > 0 && finding.Support == 0 {
-		return diagnosis.Likely, "the condition holds, the mechanism itself was not seen"
+		return diagnosis.Likely, "the condition holds, the mechanism itself was not seen", g.supply(finding, f)
 	}
 	for _, e := range g.edges {
 		cause := g.findings[e.from]
 		if cause.Outcome != fault.Unknown || e.strength != fault.Certain || !slices.Contains(component, e.to) || restsOn(finding, cause.Lost) {
 			continue
 		}
-		return diagnosis.Likely, fmt.Sprintf("%s could be behind it and could not be checked: %s", cause.Fault, cause.Reason)
+		return diagnosis.Likely, fmt.Sprintf("%s could be behind it and could not be checked: %s", cause.Fault, cause.Reason), g.supply(cause, g.fault(e.from))
 	}
 	if finding.Lost != nil && !g.reported(component) {
-		return diagnosis.Likely, mayBeLost(finding.Lost)
+		return diagnosis.Likely, mayBeLost(finding.Lost), listSupply(finding.Lost)
 	}
 	if step, open := g.unconfirmed(f, finding.Since); open && !g.confirmed(i, component) {
-		return diagnosis.Likely, fmt.Sprintf("no host is seen to be stopped at %s, where it would stop hosts, and nothing else shows it", step)
+		return diagnosis.Likely, fmt.Sprintf("no host is seen to be stopped at %s, where it would stop hosts, and nothing else shows it", step),
+			evidence.Supply{Kind: evidence.SupplyConsole}
 	}
-	return diagnosis.Proven, ""
+	return diagnosis.Proven, "", evidence.Supply{}
+}
+
+// listSupply is the list that evidence of a missing object needs.
+func listSupply(item *evidence.Item) evidence.Supply {
+	if item.List == nil {
+		return evidence.Supply{}
+	}
+	return evidence.Supply{Kind: evidence.SupplyGet, Resource: item.List.Resource.String(), Namespace: item.List.Namespace}
 }
 
 // ruledOut lists the faults that could explain the same symptoms and are absent for every

@@ -107,7 +107,6 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 			return nil, err
 		}
 	}
-	lowerIfFar(d)
 	d.Stats.Millis = o.Clock().Sub(started).Milliseconds()
 	return d, nil
 }
@@ -136,6 +135,7 @@ func (e *Engine) complete(ctx context.Context, w *facts.World, o Options, d *dia
 	if err != nil {
 		return err
 	}
+	lowerIfFar(d)
 	if err := e.advice(ctx, w, d); err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ type recovery struct {
 func ofRoots(d *diagnosis.Diagnosis) (v diagnosis.Verdict, serious bool) {
 	var without []string
 	worst := 0
-	v.Cause = diagnosis.CauseKnown
+	v.Cause = diagnosis.CauseLikely
 	for _, r := range d.Roots {
 		if r.Severity.Rank() <= fault.Info.Rank() {
 			continue
@@ -92,6 +92,9 @@ func ofRoots(d *diagnosis.Diagnosis) (v diagnosis.Verdict, serious bool) {
 		serious = true
 		if r.Severity != fault.Error && d.HasErrors() {
 			continue
+		}
+		if r.Proven() {
+			v.Cause = diagnosis.CauseKnown
 		}
 		for _, c := range r.Cases {
 			i := c.FirstRemedy()
@@ -103,7 +106,7 @@ func ofRoots(d *diagnosis.Diagnosis) (v diagnosis.Verdict, serious bool) {
 			if by := first.Actor(); slices.Index(fault.Actors(), by) > slices.Index(fault.Actors(), v.Fix) {
 				v.Fix, v.Where = by, first.Where
 			}
-			if first.Applies == fault.Present { // what gives something up needs its proof
+			if first.Applies == fault.Present && c.Confidence == diagnosis.Proven { // what gives something up needs its proof
 				worst = max(worst, slices.IndexFunc(recoveries, func(known recovery) bool { return known.by == first.Recovery }))
 			}
 		}

@@ -143,6 +143,7 @@ type CauseState string
 // The states of the cause.
 const (
 	CauseKnown   CauseState = "known"   // every serious symptom has one
+	CauseLikely  CauseState = "likely"  // likewise, and none of them is proven
 	CauseUnknown CauseState = "unknown" // something is wrong, or may be, and the cause is not known
 	CauseNone    CauseState = "none"    // nothing is wrong
 )

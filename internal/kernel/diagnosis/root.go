@@ -32,6 +32,7 @@ type Case struct {
 	Explains   []fault.Key     `json:"explains"`
 	RuledOut   []RuledOut      `json:"ruledOut"`
 	Remedies   []fault.Advice  `json:"remedies"` // what to do, best first
+	Decides    evidence.Supply `json:"-"`        // what would prove it; zero where it is proven, or nothing is known to
 }
 
 // Keys are the findings that the root is.
@@ -98,6 +99,11 @@ func (d *Diagnosis) KeepCases(keep func(Root, Case) bool) {
 		}
 	}
 	d.Roots = roots
+}
+
+// Proven reports whether the mechanism was seen at one of the subjects.
+func (r *Root) Proven() bool {
+	return slices.ContainsFunc(r.Cases, func(c Case) bool { return c.Confidence == Proven })
 }
 
 // OneCase reports whether the answer has one root, and that at one subject.

@@ -117,6 +117,27 @@ type Advice struct {
 	Verify   Proof    `json:"verify"`
 	Undo     string   `json:"undo,omitempty"`
 	IfWrong  string   `json:"ifWrong,omitempty"`
+
+	// NeedsProof says that the cause is not proven: of the steps only those are there that read
+	// and come before the first change, and no plan is made.
+	NeedsProof bool `json:"needsProof,omitempty"`
+}
+
+// UntilProven is the advice for a cause that is not proven: what looks whether it is this cause.
+// What changes something needs proof. Advice that changes nothing stays as it is.
+func (a Advice) UntilProven() Advice {
+	changes := slices.IndexFunc(a.Steps, func(s Step) bool { return s.Changes })
+	if changes < 0 && a.Risk == RiskNone {
+		return a
+	}
+	if changes < 0 { // its steps are words about a decision
+		changes = slices.IndexFunc(a.Steps, func(s Step) bool { return s.Run == "" })
+	}
+	if changes >= 0 {
+		a.Steps = slices.Clone(a.Steps[:changes])
+	}
+	a.NeedsProof, a.Fix, a.Undo, a.IfWrong = true, false, "", ""
+	return a
 }
 
 // Proof is how to see that advice worked.

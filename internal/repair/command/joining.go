@@ -37,6 +37,9 @@ func PlanCommand(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis) fu
 	}
 	requests, _ := csrs.All(ctx, facts.NewWorld(r.Reader, d.Now)) // without them no plan is offered for one
 	return func(root diagnosis.Case, only bool) string {
+		if root.Confidence != diagnosis.Proven {
+			return ""
+		}
 		asking := root.Subject.Kind == fault.CSR
 		if asking && !slices.ContainsFunc(waiting, func(h diagnosis.HostState) bool { return plannable(requests, root, h) }) {
 			return ""

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -108,7 +109,7 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) (err error
 		ask.From, ask.Context = strings.Join(a.source.From, ", "), ""
 	}
 	if f.allSafe {
-		return a.planAllSafe(ctx, planner, ask, f, c.state, format)
+		return a.planAllSafe(ctx, planner, ask, f, planPlace{c.state, format}, a.ReportOptions(r))
 	}
 	root, err := chooseRoot(d, f.root)
 	if err != nil {
@@ -117,7 +118,7 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) (err error
 	ask.Root = root.Key
 	p, err := planner.Plan(ctx, ask)
 	if err != nil {
-		return nothingToPlan(err, root, a.Name)
+		return nothingToPlan(err, root, a.Name, a.ReportOptions(r))
 	}
 	return a.savePlan(p, f, c.state, format)
 }
@@ -192,9 +193,17 @@ func chooseRoot(d *diagnosis.Diagnosis, want string) (diagnosis.Case, error) {
 }
 
 // nothingToPlan explains why there is no plan for a root, where its remedies say more.
-func nothingToPlan(err error, root diagnosis.Case, name string) error {
-	if !errors.Is(err, repair.ErrNothingToDo) || repair.Open(err) || slices.ContainsFunc(root.Remedies, func(r fault.Advice) bool { return r.Fix }) {
-		return err
+func nothingToPlan(err error, root diagnosis.Case, name string, o answer.Options) error {
+	byHand := !slices.ContainsFunc(root.Remedies, func(a fault.Advice) bool {
+		r, ok := o.Catalog.Remedy(a.ID)
+		return ok && r.Fix
+	})
+	unproven := errors.As(err, new(*repair.UnprovenError))
+	switch {
+	case byHand && (unproven || errors.Is(err, repair.ErrNothingToDo) && !repair.Open(err)):
+		return fmt.Errorf("no plan for %s (%s): `%s fix` cannot repair it; `%s diagnose` lists what to do by hand", root.Fault, root.Title, name, name)
+	case unproven:
+		return fmt.Errorf("%w. A step that changes something needs a proven cause; read first: %s", err, o.Proves(root))
 	}
-	return fmt.Errorf("no plan for %s (%s): `%s fix` cannot repair it; `%s diagnose` lists what to do by hand", root.Fault, root.Title, name, name)
+	return err
 }

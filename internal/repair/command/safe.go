@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -12,9 +11,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
 
+// planPlace is where plans are noted, and how they are printed.
+type planPlace struct{ state, format string }
+
 // planAllSafe makes one plan for each cause that can be repaired without risk, and lists
 // the causes that are left out. Nothing that restarts, powers or identifies a host is in it.
-func (a *app) planAllSafe(ctx context.Context, planner *repair.Planner, ask repair.Ask, f fixFlags, state, format string) error {
+func (a *app) planAllSafe(ctx context.Context, planner *repair.Planner, ask repair.Ask, f fixFlags, at planPlace, o answer.Options) error {
 	var left []answer.Entry
 	made := 0
 	var causes []diagnosis.Case
@@ -30,10 +32,8 @@ func (a *app) planAllSafe(ctx context.Context, planner *repair.Planner, ask repa
 		}
 		why := ""
 		switch {
-		case errors.Is(err, repair.ErrNothingToDo):
-			why = nothingToPlan(err, root, a.Name).Error()
 		case err != nil:
-			why = err.Error()
+			why = nothingToPlan(err, root, a.Name, o).Error()
 		default:
 			why = unsafeStep(p)
 		}
@@ -46,15 +46,15 @@ func (a *app) planAllSafe(ctx context.Context, planner *repair.Planner, ask repa
 		if f.to != "" {
 			each.to = filepath.Join(f.to, p.ID+".yaml")
 		}
-		if err := a.savePlan(p, each, state, format); err != nil {
+		if err := a.savePlan(p, each, at.state, at.format); err != nil {
 			return err
 		}
 		made++
-		if format == "text" {
+		if at.format == "text" {
 			fmt.Fprintln(a.IO.Out)
 		}
 	}
-	if len(left) > 0 && format == "text" {
+	if len(left) > 0 && at.format == "text" {
 		if err := answer.Sections(a.IO.Out, a.Style(), []answer.Section{{Heading: "Left out: plan these one by one with --root", Entries: left}}); err != nil {
 			return err
 		}

@@ -343,7 +343,10 @@ func (a *app) printWhyNot(w *workerRun, f *workerFollow) {
 		for _, r := range causes {
 			c := r.Cases[0]
 			fmt.Fprintf(a.IO.Out, "  cause (%s): %s (%s)\n", c.Confidence, clean(c.Title), r.Fault)
-			if len(c.Remedies) > 0 {
+			switch {
+			case len(c.Remedies) > 0 && c.Remedies[0].NeedsProof:
+				fmt.Fprintf(a.IO.Out, "  once it is proven: %s explain %s\n", a.Name, c.Remedies[0].ID)
+			case len(c.Remedies) > 0:
 				fmt.Fprintf(a.IO.Out, "  do:   %s explain %s\n", a.Name, c.Remedies[0].ID)
 			}
 		}

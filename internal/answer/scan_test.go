@@ -1,0 +1,85 @@
+package answer
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rollcall-project/rollcall/catalog"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/message"
+	"github.com/rollcall-project/rollcall/internal/page"
+)
+
+// TestScanShowsNoChangeWithoutProof: each message of the catalog alone, as its program prints it,
+// shows no command that changes something where the line does not prove the cause.
+func TestScanShowsNoChangeWithoutProof(t *testing.T) {
+	c, err := fault.Load(catalog.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := message.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../kernel/message/testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files of samples: %v", len(files), err)
+	}
+	unproven := 0
+	for _, path := range files {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for sample := range strings.Lines(string(raw)) {
+			_, line, ok := strings.Cut(sample, "\t")
+			if !ok {
+				continue
+			}
+			r, err := x.Read(t.Context(), strings.NewReader(line), func(s string) string { return s })
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			if err := Scan(&out, r, c, Options{Style: page.Style{Width: 1 << 16}}); err != nil {
+				t.Fatal(err)
+			}
+			for i, m := range r.Matches {
+				f, known := c.Fault(m.Fault)
+				if !known || m.Confidence == fault.ShowsProven || i > 0 && r.Matches[0].Confidence == fault.ShowsProven {
+					continue
+				}
+				unproven++
+				for _, command := range changes(c, f, m) {
+					if strings.Contains(out.String()+"\n", " "+command+"\n") {
+						t.Errorf("%s: %s is %s, and this is shown: %s\n%s", filepath.Base(path), m.Fault, m.Confidence, command, line)
+					}
+				}
+			}
+		}
+	}
+	if unproven == 0 {
+		t.Error("no sample shows a cause that is not proven")
+	}
+}
+
+// changes are the commands of a fault's remedies that change something.
+func changes(c *fault.Catalog, f *fault.Fault, m message.Match) (list []string) {
+	for _, id := range f.Remedies {
+		known, ok := c.Remedy(id)
+		if !ok {
+			continue
+		}
+		for _, s := range plainAdvice(known, m.Names).Steps {
+			for line := range strings.Lines(s.Run) {
+				if s.Changes && len(line) > len("oc get x") {
+					list = append(list, strings.TrimSpace(line))
+				}
+			}
+		}
+	}
+	return list
+}
