@@ -21,8 +21,8 @@ type Saved struct {
 // Print writes what was saved, what was not, and what to do besides.
 func (s Saved) Print(w io.Writer, style page.Style) error {
 	p := &page.Page{Style: style}
-	p.Lead(0, page.Green.Span(p.Sign(page.Good)+" "), "  ", page.Plain, fmt.Sprintf("%s: %d values of %s as of %s", s.File, len(s.Saved.Entries), s.Saved.Source,
-		page.Clock(s.Saved.Taken)), 0)
+	p.Lead(0, page.Green.Span(p.Sign(page.Good)+" "), "  ", page.Plain,
+		fmt.Sprintf("%s: %d values of %s as of %s", s.File, len(s.Saved.Entries), s.Saved.Source, page.Clock(s.Saved.Taken)), 0)
 	switch {
 	case s.Healthy:
 	case s.Saved.Verdict == "undetermined":
@@ -103,14 +103,16 @@ func changesHead(p *page.Page, c Comparison) {
 			p.Para(2, page.Span{}, page.Plain, p.Clean(r))
 		}
 	case len(c.Changes) > 0:
-		p.Line(0, page.Yellow.Span(fmt.Sprintf("%s %s %s: ", p.Sign(page.Warn), page.Count(len(c.Changes), "CHANGE", "CHANGES"), since)), page.Plain.Span(compared))
+		p.Line(0, page.Yellow.Span(fmt.Sprintf("%s %s %s: ", p.Sign(page.Warn), page.Count(len(c.Changes), "CHANGE", "CHANGES"), since)),
+			page.Plain.Span(compared))
 	case len(c.NotCompared) > 0:
 		p.Line(0, page.Yellow.Span(p.Sign(page.Open)+" NO CHANGE FOUND "+since+": "), page.Plain.Span(compared))
 	default:
 		p.Line(0, page.Green.Span(p.Sign(page.Good)+" NO CHANGE "+since+": "), page.Plain.Span(compared))
 	}
 	if c.Certain() && !c.Identity.ByID {
-		p.Para(0, page.Span{}, page.Dim, "The cluster ID is not known on both sides. It is the same cluster: "+p.Clean(strings.Join(c.Identity.Reasons, "; "))+".")
+		p.Para(0, page.Span{}, page.Dim,
+			"The cluster ID is not known on both sides. It is the same cluster: "+p.Clean(strings.Join(c.Identity.Reasons, "; "))+".")
 	}
 }
 

@@ -78,11 +78,12 @@ func known() map[string]program {
 		map[string]string{"rebase": "changes the operating system", "rollback": "changes the operating system", "upgrade": "changes the operating system",
 			"install": "changes the operating system", "reset": "changes the operating system"})
 	add([]string{"ipmitool"}, map[string]string{"sel": "shows the event log", "sdr": "shows sensors", "mc": "shows the BMC",
-		"lan": "shows the network of the BMC", "power status": "shows the power", "chassis status": "shows the power", "chassis power status": "shows the power",
-		"fru": "shows the hardware", "sensor": "shows sensors", "sol info": "shows the serial console"},
+		"lan": "shows the network of the BMC", "power status": "shows the power", "chassis status": "shows the power",
+		"chassis power status": "shows the power", "fru": "shows the hardware", "sensor": "shows sensors", "sol info": "shows the serial console"},
 		map[string]string{"": "controls the host through its BMC"})
 	add([]string{"virsh"}, map[string]string{"list": "lists machines", "dominfo": "shows a machine", "console": "opens the console",
-		"domstate": "shows a machine", "dumpxml": "shows a machine", "domblklist": "lists disks", "domiflist": "lists interfaces", "net-list": "lists networks"},
+		"domstate": "shows a machine", "dumpxml": "shows a machine", "domblklist": "lists disks", "domiflist": "lists interfaces",
+		"net-list": "lists networks"},
 		map[string]string{"": "controls virtual machines"})
 	add([]string{"nmcli"}, map[string]string{"con show": "shows connections", "c show": "shows connections", "connection show": "shows connections",
 		"device": "shows devices", "dev": "shows devices", "general": "shows the state"},

@@ -35,7 +35,8 @@ type redfish struct {
 func connect(info map[string]any) (*redfish, error) {
 	u, err := url.Parse(text(info, "redfish_address"))
 	if err != nil || u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("Invalid Redfish address %s set in driver_info/redfish_address", text(info, "redfish_address")) //nolint:staticcheck // ironic's words
+		//nolint:staticcheck // ironic's words
+		return nil, fmt.Errorf("Invalid Redfish address %s set in driver_info/redfish_address", text(info, "redfish_address"))
 	}
 	r := &redfish{
 		address: u.Scheme + "://" + u.Host, system: strings.TrimSuffix(text(info, "redfish_system_id"), "/"),

@@ -83,7 +83,8 @@ func ConsoleGiven(h Host) bool { return h.Console != "" || h.Named != nil && h.N
 func NoBoot(h Host) string { return noBoot(h.Name) }
 
 func noBoot(name string) string {
-	return "the console of " + name + " was given, and no line in it is of Ignition: it shows nothing of the first boot. Keep the screen from power-on, or give the journal; do not restart a running host"
+	return "the console of " + name + " was given, and no line in it is of Ignition: it shows nothing of the first boot. Keep the screen from " +
+		"power-on, or give the journal; do not restart a running host"
 }
 
 // NoConsole is why nothing is known of a host's first boot: its console was not given, or

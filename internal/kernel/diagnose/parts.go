@@ -298,14 +298,16 @@ func (l *lostParts) referred(ctx context.Context) {
 		list, _ := l.reader.List(ctx, hosts.Resource, hosts.Namespace)
 		for _, h := range list {
 			if evidence.String(h.Content, "spec", "consumerRef", "kind") == "Machine" {
-				l.mark(machines, machines.Resource.Name, fmt.Sprintf("BareMetalHost %s refers to %s", h.Name, evidence.String(h.Content, "spec", "consumerRef", "name")))
+				l.mark(machines, machines.Resource.Name, fmt.Sprintf("BareMetalHost %s refers to %s", h.Name,
+					evidence.String(h.Content, "spec", "consumerRef", "name")))
 			}
 		}
 	}
 	pools, _ := l.reader.List(ctx, evidence.MachineConfigPools, "")
 	for _, p := range pools {
 		if config := evidence.String(p.Content, "spec", "configuration", "name"); config != "" {
-			l.mark(evidence.Objects(evidence.MachineConfigs, ""), evidence.MachineConfigs.Name, fmt.Sprintf("MachineConfigPool %s refers to %s", p.Name, config))
+			l.mark(evidence.Objects(evidence.MachineConfigs, ""), evidence.MachineConfigs.Name,
+				fmt.Sprintf("MachineConfigPool %s refers to %s", p.Name, config))
 		}
 	}
 	list, _ := l.reader.List(ctx, machines.Resource, machines.Namespace)
@@ -329,7 +331,8 @@ func (l *lostParts) referred(ctx context.Context) {
 func (l *lostParts) requests() {
 	for _, n := range l.nodes {
 		if at := n.Created(); !at.IsZero() && l.d.Now.Sub(at) < csrLife {
-			l.mark(evidence.Objects(evidence.CSRs, ""), evidence.CSRs.Name, "node "+n.Name+" has registered less than an hour ago, and requests are kept for an hour")
+			l.mark(evidence.Objects(evidence.CSRs, ""), evidence.CSRs.Name,
+				"node "+n.Name+" has registered less than an hour ago, and requests are kept for an hour")
 			return
 		}
 	}

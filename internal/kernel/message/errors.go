@@ -157,7 +157,8 @@ func (f *found) addError(number int, line []byte, l logline.Line, command []byte
 	e := f.errors[key]
 	if e == nil {
 		from := originOf(l)
-		e = &errorForm{first: Line{Number: number, Text: string(bytes.TrimRight(line, "\r\n")), origin: from}, last: Line{origin: from}, command: string(command)}
+		e = &errorForm{first: Line{Number: number, Text: string(bytes.TrimRight(line, "\r\n")), origin: from}, last: Line{origin: from},
+			command: string(command)}
 		f.errors[key] = e
 	}
 	e.count++
@@ -266,7 +267,8 @@ func (c *collector) unknownErrors(r *Report, failures, faults map[string]*Match)
 			continue
 		}
 		r.ErrorLines += e.count
-		u := UnknownError{Program: e.first.writer, Host: e.first.host, Count: e.count, Lines: e.lines(c.clean), Fatal: e.fatal, Next: c.x.nextOf(e.first.origin)}
+		u := UnknownError{Program: e.first.writer, Host: e.first.host, Count: e.count, Lines: e.lines(c.clean), Fatal: e.fatal,
+			Next: c.x.nextOf(e.first.origin)}
 		u.Says = c.x.says(u.Lines[0])
 		r.Errors = append(r.Errors, u)
 	}

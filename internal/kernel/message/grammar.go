@@ -74,7 +74,8 @@ var objectWords = map[logline.Leaf]struct{ says, next string }{
 		"give the account of the installation the permissions that the documentation of this release lists for the platform, or have " +
 			"the credentials made by hand (credentialsMode: Manual)"},
 	logline.CloudQuota: {"a limit of the account at the platform is reached %s",
-		"see the limit and what uses it in the console of the platform; have it raised, or remove what a former installation left: openshift-install destroy cluster"},
+		"see the limit and what uses it in the console of the platform; have it raised, or remove what a former installation left: openshift-install " +
+			"destroy cluster"},
 	logline.CloudCapacity: {"the platform has no such machine left", "choose another type or zone for the MachineSet, or wait"},
 }
 
@@ -146,7 +147,8 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 	}
 	c.match(to, words, fault.ShowsPossible, t)
 	to[words].Reason = reasons[f.Leaf]
-	c.next[words] = strings.NewReplacer("KIND NAME", cmp.Or(f.Object, "KIND NAME"), "KIND.FIELD", kindOf(f.Object)+"."+plainPath(f.Field), "--as USER", "--as "+f.Object).Replace(object.next)
+	c.next[words] = strings.NewReplacer("KIND NAME", cmp.Or(f.Object, "KIND NAME"), "KIND.FIELD", kindOf(f.Object)+"."+plainPath(f.Field),
+		"--as USER", "--as "+f.Object).Replace(object.next)
 	return true
 }
 

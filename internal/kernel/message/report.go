@@ -471,7 +471,8 @@ func (x *Index) rank(r *Report) {
 		return m.Confidence.Rank() >= fault.ShowsLikely.Rank() && x.severity(m.Fault) >= fault.Error.Rank()
 	}
 	order := func(a, b Match) int {
-		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(!a.Step, !b.Step), boolFirst(grave(a), grave(b)), -cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
+		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(!a.Step, !b.Step), boolFirst(grave(a), grave(b)),
+			-cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
 			-cmp.Compare(x.severity(a.Fault), x.severity(b.Fault)), -cmp.Compare(len(a.Explains), len(b.Explains)),
 			cmp.Compare(a.firstLine(), b.firstLine()), -cmp.Compare(a.Count, b.Count), cmp.Compare(a.Fault+a.Failure, b.Fault+b.Failure))
 	}

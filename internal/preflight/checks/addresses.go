@@ -187,7 +187,8 @@ func (f *addressArea) routes(h host) {
 		if mainTable(r) {
 			metrics[key] = r.get("next-hop-interface").text()
 		}
-		if ok && !gateway.IsLinkLocalUnicast() && !h.dynamic() && !slices.ContainsFunc(addresses, func(a address) bool { return a.prefix.IsSingleIP() || a.prefix.Contains(gateway) }) { // to the gateway of a /32 NetworkManager adds a route
+		reaches := func(a address) bool { return a.prefix.IsSingleIP() || a.prefix.Contains(gateway) } // NetworkManager adds a route to the gateway of a /32
+		if ok && !gateway.IsLinkLocalUnicast() && !h.dynamic() && !slices.ContainsFunc(addresses, reaches) {
 			add(&f.Gateway, r.get("next-hop-address"), h.title(), "no address of %s is in the network of its gateway %s; compare the address, its "+
 				"prefix-length and the gateway", h.title(), gateway)
 		}

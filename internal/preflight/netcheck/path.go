@@ -23,9 +23,11 @@ import (
 
 // The bounds of one path.
 const (
-	maxPaths     = 128
-	pathLimit    = 45 * time.Second
-	pings        = 10                     // as many as the agent of an installation sends (openshift/assisted-installer-agent: src/connectivity_check/ping_checker.go)
+	maxPaths  = 128
+	pathLimit = 45 * time.Second
+	// pings are as many as the agent of an installation sends (openshift/assisted-installer-agent:
+	// src/connectivity_check/ping_checker.go).
+	pings        = 10
 	beforeResend = 990 * time.Millisecond // a SYN without an answer is sent again after 1 s (RFC 6298): later answers hide the loss
 	defaultMTU   = 1500
 	smallest     = 1280 // the search for the size ends here: each IPv6 link has it (RFC 8200)

@@ -224,7 +224,8 @@ func (r *Recorder) Discard() error {
 func (r *Recorder) manifest() collection.Manifest {
 	m := collection.Manifest{
 		APIVersion: collection.Version, Kind: collection.Kind,
-		Now: r.now, AtLeast: r.source.AtLeast && r.now.Equal(r.source.Now), Source: cmp.Or(r.source.Origin, r.source.Kind), Vantage: r.source.Vantage, Hosted: r.source.Hosted,
+		Now: r.now, AtLeast: r.source.AtLeast && r.now.Equal(r.source.Now), Source: cmp.Or(r.source.Origin, r.source.Kind), Vantage: r.source.Vantage,
+		Hosted:  r.source.Hosted,
 		Notes:   r.source.Notes,
 		Objects: []collection.ObjectsRecord{}, Texts: []collection.TextsRecord{},
 	}

@@ -39,7 +39,8 @@ var headlessTables = []headless{
 		[]string{"NAME", "VERSION", "AVAILABLE", "PROGRESSING", "DEGRADED", "SINCE", "MESSAGE"},
 		[]string{"NAME", "VERSION", "AVAILABLE", "PROGRESSING", "DEGRADED"}},
 	{regexp.MustCompile(`^(?:(openshift-machine-api) +)?` + aName +
-		` +(unmanaged|registering|inspecting|preparing|available|provisioning|provisioned|externally provisioned|deprovisioning|match profile) +(?:([a-z0-9.-]+) +)?(true|false) +(?:([a-z]+(?: [a-z]+)* error|detach error) +)?` + anAge + `$`),
+		` +(unmanaged|registering|inspecting|preparing|available|provisioning|provisioned|externally provisioned|deprovisioning|match profile)` +
+		` +(?:([a-z0-9.-]+) +)?(true|false) +(?:([a-z]+(?: [a-z]+)* error|detach error) +)?` + anAge + `$`),
 		[]string{"NAMESPACE", "NAME", "STATE", "CONSUMER", "ONLINE", "ERROR", "AGE"}, []string{"NAME", "STATE", "CONSUMER", "ONLINE"}},
 	{regexp.MustCompile(`^(?:(openshift-machine-api) +)?` + aName + ` +(Provisioning|Provisioned|Running|Failed|Deleting) +(?:\S+ +){0,3}` + anAge + `$`),
 		[]string{"NAMESPACE", "NAME", "PHASE", "AGE"}, []string{"NAME", "PHASE", "TYPE", "REGION"}},

@@ -181,7 +181,8 @@ func (h *Hosted) Reconfigure(ctx context.Context, extra string) error {
 	if err := h.lab.Delete(ctx, secrets, seed.HostedControlPlane, was); err != nil {
 		return err
 	}
-	notes := fmt.Sprintf(`{"metadata":{"annotations":{"hypershift.openshift.io/nodePoolCurrentConfig":%q,"hypershift.openshift.io/nodePoolCurrentConfigVersion":%q}}}`, h.hash, h.hash)
+	notes := fmt.Sprintf(`{"metadata":{"annotations":{"hypershift.openshift.io/nodePoolCurrentConfig":%q,`+
+		`"hypershift.openshift.io/nodePoolCurrentConfigVersion":%q}}}`, h.hash, h.hash)
 	return h.lab.Patch(ctx, nodePoolResource, seed.HostedNamespace, seed.HostedPool, notes)
 }
 

@@ -168,7 +168,8 @@ func (c *Cluster) pod(a app, node, key string) *corev1.Pod {
 		},
 	}
 	for _, v := range []string{"host-slash", "host-run-ovn", "host-var-lib", "env-overrides"} {
-		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: v, VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/" + v}}})
+		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: v,
+			VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/" + v}}})
 	}
 	for _, name := range a.containers {
 		p.Spec.Containers = append(p.Spec.Containers, c.container(name))

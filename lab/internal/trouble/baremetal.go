@@ -238,7 +238,9 @@ metadata: {name: network}
 spec: {}
 status:
   conditions:
-  - {type: Degraded, status: "True", reason: SyncInfrastructureSpecAndStatus, lastTransitionTime: %[1]q, message: "error while synchronizing spec and status of infrastructures.config.openshift.io/cluster: error on validating Ingress VIPs and Machine Networks: VIP '%[2]s' cannot be found in any machine network"}
+  - {type: Degraded, status: "True", reason: SyncInfrastructureSpecAndStatus, lastTransitionTime: %[1]q,
+     message: "error while synchronizing spec and status of infrastructures.config.openshift.io/cluster: error on validating
+       Ingress VIPs and Machine Networks: VIP '%[2]s' cannot be found in any machine network"}
   - {type: Available, status: "True", lastTransitionTime: %[1]q, reason: "", message: ""}
   - {type: Progressing, status: "False", lastTransitionTime: %[1]q, reason: "", message: ""}
   - {type: Upgradeable, status: "True", lastTransitionTime: %[1]q, reason: "", message: ""}

@@ -106,7 +106,8 @@ var Image = "quay.example.com/os@sha256:" + strings.Repeat("ab", 32)
 
 // machineConfig is a rendered config in a file, with secrets in it.
 func machineConfig(name string) string {
-	return fmt.Sprintf(`{"kind":"MachineConfig","metadata":{"name":%q},"spec":{"osImageURL":%q,"config":{"storage":{"files":[{"path":"/x","contents":{"source":"data:,%s"}}]}}}}`, name, Image, PlantedConfig)
+	return fmt.Sprintf(`{"kind":"MachineConfig","metadata":{"name":%q},"spec":{"osImageURL":%q,`+
+		`"config":{"storage":{"files":[{"path":"/x","contents":{"source":"data:,%s"}}]}}}}`, name, Image, PlantedConfig)
 }
 
 func (m *Machine) commands() {
@@ -128,7 +129,8 @@ func Units(states map[string]string) string {
 	var b strings.Builder
 	for name, s := range states {
 		f := strings.Fields(s)
-		fmt.Fprintf(&b, "Id=%s\nLoadState=loaded\nActiveState=%s\nSubState=%s\nResult=success\nUnitFileState=enabled\nConditionResult=yes\nNRestarts=0\nExecMainStatus=0\nStateChangeTimestamp=Sun 2026-03-01 08:10:00 UTC\n%s\n\n",
+		fmt.Fprintf(&b, "Id=%s\nLoadState=loaded\nActiveState=%s\nSubState=%s\nResult=success\nUnitFileState=enabled\nConditionResult=yes\n"+
+			"NRestarts=0\nExecMainStatus=0\nStateChangeTimestamp=Sun 2026-03-01 08:10:00 UTC\n%s\n\n",
 			name, f[0], f[1], strings.Join(f[2:], "\n"))
 	}
 	return b.String()
@@ -139,7 +141,8 @@ func Containers(list ...string) string {
 	var rows []string
 	for _, c := range list {
 		f := strings.Fields(c)
-		rows = append(rows, fmt.Sprintf(`{"metadata":{"name":%q,"attempt":2},"state":"CONTAINER_%s","createdAt":"%d","labels":{"io.kubernetes.pod.namespace":%q,"io.kubernetes.pod.name":%q}}`,
+		rows = append(rows, fmt.Sprintf(`{"metadata":{"name":%q,"attempt":2},"state":"CONTAINER_%s","createdAt":"%d",`+
+			`"labels":{"io.kubernetes.pod.namespace":%q,"io.kubernetes.pod.name":%q}}`,
 			f[2], f[3], Now.Add(-2*time.Hour).UnixNano(), f[0], f[1]))
 	}
 	return `{"containers":[` + strings.Join(rows, ",") + `]}`
