@@ -238,7 +238,7 @@ func kindsOf(in parsed) (string, bool) {
 			kinds = append(kinds, w)
 		}
 	}
-	return strings.Join(kinds, ","), in.rest[0] != "KIND"
+	return strings.Join(kinds, ","), in.rest[0] != "KIND" && !strings.HasPrefix(in.rest[0], "OPERATOR.")
 }
 
 var relaxed = regexp.MustCompile(`^\{\.?([^{}]+)\}$|^\.?([^{}]+)$`)

@@ -50,6 +50,8 @@ var ocCommands = map[string]string{
 	"rollout restart":       ocPrint + " " + ocFiles + " field-manager= l|selector=",
 	"debug": ocPrint + " f|filename= q|quiet I|no-stdin t|tty T|no-tty c|container= keep-annotations keep-labels one-container node-name= " +
 		"as-root as-user= image= image-stream= to-namespace= preserve-pod",
+	"mirror":                   "",
+	"explain":                  "api-version= recursive o|output=",
 	"whoami":                   ocPrint + " t|show-token c|show-context show-server show-console",
 	"login":                    "u|username= p|password= w|web c|callback-port=",
 	"auth can-i":               "A|all-namespaces list no-headers q|quiet subresource=",
@@ -104,7 +106,7 @@ var tools = map[string]tool{
 	"systemctl": {flags: "no-pager no-block failed now n|lines= p|property= l|full t|type=", verbs: map[string]string{"": "", "status": "", "is-active": "", "restart": "", "start": "", "stop": "",
 		"enable": "", "cat": "", "show": "", "list-jobs": "", "list-dependencies": "", "daemon-reload": "", "reset-failed": "", "reboot": ""}},
 	"systemd-analyze":  {verbs: map[string]string{"critical-chain": ""}},
-	"journalctl":       {flags: "u|unit= b|boot?= k|dmesg n|lines= g|grep= t|identifier= p|priority= no-pager since= vacuum-size= e|pager-end f|follow x|catalog o|output="},
+	"journalctl":       {flags: "u|unit= b|boot?= k|dmesg n|lines= g|grep= t|identifier= p|priority= no-pager l|full since= vacuum-size= e|pager-end f|follow x|catalog o|output="},
 	"chronyc":          {flags: "n", verbs: map[string]string{"sources": "v", "tracking": "", "makestep": ""}},
 	"timedatectl":      {},
 	"hostnamectl":      {verbs: map[string]string{"": "", "set-hostname": "", "status": ""}},
@@ -120,15 +122,21 @@ var tools = map[string]tool{
 	"openssl":                   {dash: true, verbs: map[string]string{"s_client": "connect= servername= CAfile= verify_return_error showcerts", "x509": "noout subject issuer dates checkend= enddate startdate fingerprint sha256 in= ext= text", "req": "noout text subject in="}},
 	"find":                      {dash: true, flags: "xdev path= name= printf= ls maxdepth= type="},
 	"dig":                       {plus: true, flags: "short time= tries= x="},
-	"curl":                      {flags: "k|insecure s|silent S|show-error v|verbose I|head i|include u|user= H|header= x|proxy= noproxy= max-time= connect-timeout= o|output= cacert= connect-to="},
+	"curl":                      {flags: "k|insecure s|silent S|show-error v|verbose I|head i|include u|user= H|header= x|proxy= noproxy= m|max-time= connect-timeout= o|output= cacert= connect-to="},
 	"chronyd":                   {flags: "Q t="},
-	"ip":                        {flags: "b br 4 6", verbs: map[string]string{"address": "", "address show": "", "link": "", "route": "", "route show": "", "neigh show": ""}, dash: true},
+	"ip":                        {flags: "b br 4 6 s", verbs: map[string]string{"address": "", "address show": "", "addr": "", "addr show": "", "link": "", "route": "", "route show": "", "neigh": "", "neigh show": ""}, dash: true},
 	"ping":                      {flags: "c= M= s= I= W="},
 	"tracepath":                 {flags: "n"},
+	"nc":                        {flags: "z v u w="},
+	"stat":                      {flags: "f c="},
+	"ethtool":                   {},
+	"ipmitool":                  {flags: "I= H= U= f=", verbs: map[string]string{"chassis status": ""}},
+	"uname":                     {flags: "m r"},
+	"wc":                        {flags: "l"},
 	"arping":                    {flags: "c= I= D"},
 	"ss":                        {flags: "l t n p u a"},
 	"getent":                    {verbs: map[string]string{"ahosts": "", "hosts": ""}},
-	"ssh":                       {flags: "i= p= o="},
+	"ssh":                       {flags: "A i= p= o="},
 	"scp":                       {flags: "r"},
 	"lsblk":                     {flags: "o|output= f|fs"},
 	"findmnt":                   {flags: "n|noheadings o|output="},
@@ -171,8 +179,8 @@ var deviceFields = []string{"", "GENERAL", "CAPABILITIES", "INTERFACE-FLAGS", "W
 // ocKinds are the kinds that a remedy may name.
 const ocKinds = "node nodes pod pods event events secret secrets configmap configmaps namespace service services endpoints endpointslices " +
 	"deployment deployments pdb daemonset statefulset replicaset replicasets resourcequota limitrange pvc lease csr " +
-	"validatingwebhookconfigurations mutatingwebhookconfigurations scc clusterrolebinding " +
-	"clusteroperator clusteroperators co clusterversion infrastructure network.config image.config.openshift.io proxy apiserver featuregate " +
+	"validatingwebhookconfigurations mutatingwebhookconfigurations validatingwebhookconfiguration mutatingwebhookconfiguration crd apiservices scc clusterrolebinding " +
+	"clusteroperator clusteroperators co clusterversion infrastructure network.config image.config.openshift.io nodes.config scheduler ingresscontroller machine kubeletconfig proxy apiserver featuregate " +
 	"imagedigestmirrorset imagedigestmirrorsets imagetagmirrorset imagetagmirrorsets imagecontentsourcepolicies clusterimagepolicies " +
 	"etcd kubeapiserver kubecontrollermanager kubescheduler network.operator routes " +
 	"mcp machineconfigpool mc machineconfig controllerconfig containerruntimeconfig " +
