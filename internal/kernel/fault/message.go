@@ -45,7 +45,7 @@ type Message struct {
 	Fault   string `json:"fault,omitempty"`   // the fault that the line shows
 	Shows   Grade  `json:"shows,omitempty"`   // how surely; likely where empty
 	Failure string `json:"failure,omitempty"` // what has failed, in words; the line does not say why
-	Next    string `json:"next,omitempty"`    // of a failure: what to look at, imperative
+	Next    string `json:"next,omitempty"`    // of a failure: what to look at, imperative, with the command that decides
 	// Causes are what can print the line, the likeliest first. Without a signal of one of them
 	// the line is a failure with these candidates; with it, it shows that fault.
 	Causes []MessageCause `json:"causes,omitempty"`
@@ -155,6 +155,10 @@ func (m *Message) check(wrong *mistakes, at Where) {
 				oneOf(wrong, under("causes", i, "shows"), c.Shows, []Grade{ShowsProven, ShowsLikely, ShowsPossible})
 			}
 		}
+	}
+	if m.Failure != "" && m.Next == "" && len(m.Causes) == 0 {
+		wrong.add(under("next"), "write what to look at: the reading command that decides, and what its answers mean",
+			"is missing: a failure does not show the cause")
 	}
 	if m.Next != "" && m.Failure == "" && len(m.Causes) == 0 {
 		wrong.add(under("next"), "remove it, or write failure", "only for a failure")
