@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/logline"
 	"github.com/rollcall-project/rollcall/internal/kernel/lookup"
@@ -108,7 +107,7 @@ func unknownWords(r *message.Report) string {
 		return "errors that Rollcall does not know: " + page.Count(r.ErrorLines, "line", "lines")
 	}
 	worst := worstError(r)
-	words := evidence.Shorten(worst.Says, longestHeadline)
+	words := bothEnds(worst.Says)
 	words = strings.TrimRight(words, ". ") + ". Rollcall does not know this error"
 	if more := r.ErrorLines - worst.Count; more > 0 {
 		words += ", nor " + page.Count(more, "other line with one", "other lines with one")
@@ -123,17 +122,17 @@ func ownWords(m message.Match) string {
 		return ""
 	}
 	l := logline.Parse([]byte(m.Lines[0].Text))
-	if l.Form != logline.Log || l.Level < logline.Error {
+	if l.Form != logline.Log || l.Level < logline.Error || string(l.Program) == "systemd" {
 		return ""
 	}
-	return ` ("` + evidence.Shorten(string(l.Message), longestHeadline) + `")`
+	return ` ("` + bothEnds(string(l.Message)) + `")`
 }
 
 // reasonBeside reports whether the worst error that nobody knows stands next to the first
 // failure, which only says which step failed.
 func reasonBeside(r *message.Report) bool {
 	first := r.Symptoms[0]
-	if !first.Step || len(r.Errors) == 0 || len(first.Lines) == 0 {
+	if !first.Step || len(r.Errors) == 0 || len(first.Lines) == 0 || ownWords(first) != "" {
 		return false
 	}
 	const near = 10 // lines
@@ -144,6 +143,17 @@ func reasonBeside(r *message.Report) bool {
 // worstError is the first error that its program calls fatal, else the first one.
 func worstError(r *message.Report) message.UnknownError {
 	return r.Errors[max(0, slices.IndexFunc(r.Errors, func(e message.UnknownError) bool { return e.Fatal }))]
+}
+
+// bothEnds is a text that fits a headline: where it is too long, its beginning, and more of its
+// end, where a chain of errors has the reason.
+func bothEnds(text string) string {
+	runes := []rune(text)
+	if len(runes) <= longestHeadline {
+		return text
+	}
+	const before = longestHeadline / 3
+	return strings.TrimRight(string(runes[:before]), " :") + " … " + strings.TrimLeft(string(runes[len(runes)-longestHeadline+before:]), " :")
 }
 
 // longestHeadline bounds the words of a program in a headline, in characters.

@@ -48,6 +48,9 @@ const (
 	CloudDenied   Leaf = "cloud-denied"   // the cloud does not allow it to the account
 	CloudQuota    Leaf = "cloud-quota"    // a limit of the account is reached
 	CloudCapacity Leaf = "cloud-capacity" // the cloud has no such machine left
+
+	CloudCredential Leaf = "cloud-credential" // the cloud does not accept the credential
+	CloudExists     Leaf = "cloud-exists"     // the cloud has a resource of that name already
 )
 
 // Leaves are all leaves that a message can have.

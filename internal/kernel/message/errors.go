@@ -85,7 +85,7 @@ func (x *Index) judge(b []byte, f *found) {
 		if l.Form != logline.Log {
 			f.dates(number, line, command)
 		}
-		if last != nil && last.causedBy(l) {
+		if last != nil && (last.causedBy(l) || last.continues(number, l)) {
 			continue
 		}
 		isKnown := len(known) > 0 && known[0] == number
@@ -186,7 +186,16 @@ func (e *errorForm) causedBy(l logline.Line) bool {
 	return true
 }
 
-// more adds a line of the last words of a container.
+// continues adds the line behind one that ends with a colon.
+func (e *errorForm) continues(number int, l logline.Line) bool {
+	if e.count > 1 || number != e.first.Number+1 || l.Module != nil || l.Form == logline.State || !strings.HasSuffix(strings.TrimRight(e.first.Text, ` "`), ":") {
+		return false
+	}
+	e.more(l.Message)
+	return true
+}
+
+// more adds a line that belongs to the error.
 func (e *errorForm) more(line []byte) {
 	line = bytes.TrimSpace(line)
 	if len(e.first.Text) < maxText {

@@ -76,22 +76,28 @@ var objectWords = map[logline.Leaf]struct{ says, next string }{
 	logline.CloudQuota: {"a limit of the account at the platform is reached %s",
 		"see the limit and what uses it in the console of the platform; have it raised, or remove what a former installation left: openshift-install " +
 			"destroy cluster"},
+	logline.CloudCredential: {"the platform does not accept the credentials",
+		"log in to the platform with the same credentials (aws sts get-caller-identity, gcloud auth list, az account show, openstack token issue), " +
+			"and look at the clock of this machine: a signature holds for a few minutes"},
+	logline.CloudExists: {"the platform has a resource of this name already %s",
+		"a former installation may have left it: openshift-install destroy cluster with its directory, or remove it in the console of the platform"},
 	logline.CloudCapacity: {"the platform has no such machine left", "choose another type or zone for the MachineSet, or wait"},
 }
 
 // reasons are the leaves that are a reason by themselves: nothing is behind them.
 var reasons = map[logline.Leaf]bool{
 	logline.Invalid: true, logline.NotAllowed: true, logline.CloudDenied: true, logline.CloudQuota: true, logline.CloudCapacity: true,
+	logline.CloudCredential: true, logline.CloudExists: true,
 }
 
 // objectOf is the object of a failure as its sentence has it.
 func objectOf(f logline.Failure) (object string, ok bool) {
 	switch {
-	case f.Leaf == logline.CloudDenied && f.Object != "", f.Leaf == logline.CloudQuota && f.Object != "":
+	case f.Leaf == logline.CloudDenied && f.Object != "", (f.Leaf == logline.CloudQuota || f.Leaf == logline.CloudExists) && f.Object != "":
 		return "(" + f.Object + ")", true
 	case f.Leaf == logline.CloudDenied:
 		return "that was used what it asks for", true
-	case f.Leaf == logline.CloudQuota, f.Leaf == logline.CloudCapacity:
+	case f.Leaf == logline.CloudQuota, f.Leaf == logline.CloudCapacity, f.Leaf == logline.CloudCredential:
 		return "", true
 	case f.Leaf == logline.Invalid:
 		return f.Object + ": the value of " + f.Field + " is not valid", true
@@ -130,7 +136,7 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 		c.next[words] = end.Command(f)
 		return true
 	}
-	if leaf := leafWords[f.Leaf]; leaf.says != "" {
+	if leaf := leafWords[f.Leaf]; leaf.says != "" && !e.known { // of a known step that says less than the step
 		words := cmp.Or(e.last.writer, "a program") + " does not reach a server that the line does not name: " + leaf.says
 		c.match(to, words, fault.ShowsPossible, t)
 		c.next[words] = leaf.next
@@ -142,7 +148,7 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 		return false
 	}
 	words := strings.TrimSpace(strings.ReplaceAll(object.says, "%s", name))
-	if e.last.writer != "" && f.Leaf != logline.CloudDenied && f.Leaf != logline.CloudQuota {
+	if e.last.writer != "" && !strings.HasPrefix(string(f.Leaf), "cloud-") {
 		words = e.last.writer + ": " + words
 	}
 	c.match(to, words, fault.ShowsPossible, t)

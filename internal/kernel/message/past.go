@@ -32,6 +32,7 @@ type ender struct {
 	host  string
 	over  *pattern
 	ends  []string // faults
+	typed bool     // a command that was typed: also what a table before it shows is over
 	state bool     // a row of a table: it ends what other rows of it show, before and behind it
 	stage int      // the stage that it proves, and all before it; -1 where none
 }
@@ -74,7 +75,7 @@ const settledLines = 50
 func (c *collector) ended(r *rule, l Line) bool {
 	p := &c.past
 	if l.form == logline.State {
-		return slices.ContainsFunc(p.enders, func(e ender) bool { return e.ofTable(l) })
+		return slices.ContainsFunc(p.enders, func(e ender) bool { return e.ofTable(l) || e.typed && e.endsLine(c.x, r, l) })
 	}
 	if slices.ContainsFunc(p.enders, func(e ender) bool { return e.endsLine(c.x, r, l) }) {
 		return true
@@ -127,7 +128,7 @@ func sameHost(a, b string) bool { return a == b || a == "" || b == "" }
 
 // endsLine reports whether an ender ends what a line shows.
 func (e ender) endsLine(x *Index, r *rule, l Line) bool {
-	if e.state || l.Number >= e.line || !sameHost(e.host, l.host) {
+	if e.state || l.Number > e.line || !sameHost(e.host, l.host) {
 		return false
 	}
 	if r != nil && slices.Contains(e.ends, r.Fault) || e.over != nil && e.over.in(plainLower(nil, []byte(l.Text))) {

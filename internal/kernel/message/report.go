@@ -298,10 +298,16 @@ func (c *collector) enders() (list []ender) {
 			continue
 		}
 		for host, l := range t.hosts {
-			list = append(list, ender{line: l.Number, host: host, state: l.form == logline.State, over: r.over, ends: r.Ends, stage: stageIndex(r.Proves)})
+			list = append(list, ender{line: l.Number, host: host, state: l.form == logline.State, typed: isTyped(l), over: r.over, ends: r.Ends, stage: stageIndex(r.Proves)})
 		}
 	}
 	return list
+}
+
+// isTyped reports whether a line is a command behind the prompt of a shell.
+func isTyped(l Line) bool {
+	_, ok := logline.Command([]byte(l.Text))
+	return ok
 }
 
 // allEnded reports whether what a rule shows is over on each host that shows it.
@@ -503,6 +509,9 @@ func deepestFirst(list []Match) {
 			same = append(same, list[i])
 		}
 		slices.SortStableFunc(same, func(a, b Match) int {
+			if a.state || b.state { // the cells of a row are no chain
+				return cmp.Or(boolFirst(a.Reason, b.Reason), boolFirst(!a.Step, !b.Step))
+			}
 			return cmp.Or(boolFirst(!a.Step, !b.Step), cmp.Compare(b.depth, a.depth))
 		})
 		for j, i := range at {

@@ -31,6 +31,7 @@ type Source struct {
 	cut     string      // how reading it ended early, "" when it did not
 	single  bool        // a file that is no container
 	stamps  []time.Time // ends of collection
+	least   bool        // now is at least the newest time in it
 	written time.Time   // when the file, or the newest of them, was written; zero: not known
 
 	manifest     *collection.Manifest   // of a collection

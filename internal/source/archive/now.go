@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/archive/layout"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout/loose"
 	"github.com/rollcall-project/rollcall/internal/source/archive/member"
 	"github.com/rollcall-project/rollcall/internal/source/archive/objectfile"
@@ -44,7 +45,8 @@ const clockSkew = 24 * time.Hour
 // copy has the time of the copying, and leases and certificates would look expired.
 //
 // Where none of these is there, it is the newest time of a line of a journal or of the
-// installer's log (lineNow). It is zero when the archive has no such time.
+// installer's log (lineNow); where these are missing, too, now is at least the newest time in
+// any object or log (anyTime). It is zero when the archive has no such time.
 func (s *Source) Describe(ctx context.Context) (evidence.Description, error) {
 	d := evidence.Description{Kind: s.kind, Name: s.name, Notes: s.notes}
 	if s.manifest != nil {
@@ -70,7 +72,12 @@ func (s *Source) Describe(ctx context.Context) (evidence.Description, error) {
 		if d.Now = s.now; s.clocked {
 			d.Notes = append(slices.Clone(s.notes), s.clockNote())
 		}
-		if d.AtLeast = s.kind == loose.Kind && len(s.stamps) == 0 && !d.Now.IsZero(); d.AtLeast {
+		switch d.AtLeast = s.least || s.kind == loose.Kind && len(s.stamps) == 0 && !d.Now.IsZero(); {
+		case s.least:
+			d.Notes = append(slices.Clone(d.Notes), evidence.Coverage{Need: "time of " + s.base, State: evidence.Partial,
+				Reason: "nothing in it is written every few seconds, so it may have been collected long after its newest time, " + d.Now.Format(time.RFC3339),
+				Supply: evidence.Supply{Kind: evidence.SupplyNow}})
+		case d.AtLeast:
 			d.Notes = append(slices.Clone(d.Notes), infile.ReadLater(s.base, d.Now, s.written))
 		}
 	}
@@ -114,10 +121,54 @@ func (s *Source) newest(ctx context.Context) (time.Time, error) {
 			}
 		}
 	}
-	if newest.IsZero() {
-		return s.lineNow(ctx)
+	if !newest.IsZero() {
+		return newest.UTC(), nil
 	}
-	return newest.UTC(), nil
+	if newest, err := s.lineNow(ctx); err != nil || !newest.IsZero() {
+		return newest, err
+	}
+	newest, err := s.anyTime(ctx)
+	s.least = !newest.IsZero()
+	return newest.UTC(), err
+}
+
+// anyTime is the newest time in any object, else in any log.
+func (s *Source) anyTime(ctx context.Context) (newest time.Time, err error) {
+	var all []layout.Entry
+	for _, list := range s.ix.Objects {
+		all = append(all, list...)
+	}
+	for _, e := range inOrder(all) {
+		if err := ctx.Err(); err != nil {
+			return newest, err
+		}
+		t := e.Newest
+		if !e.Timed {
+			if t, err = s.newestIn(ctx, e.File, time.Time{}); err != nil {
+				continue // List reports it as damaged when it is asked for
+			}
+		}
+		if t.After(newest) {
+			newest = t
+		}
+	}
+	if !newest.IsZero() {
+		return newest, nil
+	}
+	left := int64(layout.MaxLines)
+	for _, e := range inOrder(s.ix.Texts) {
+		if e.File.Size == 0 || left <= 0 {
+			continue
+		}
+		t, _, err := s.newestLine(ctx, e, time.Time{}, &left)
+		if ctx.Err() != nil {
+			return newest, ctx.Err()
+		}
+		if err == nil && t.After(newest) && evidence.Plausible(t) {
+			newest = t
+		}
+	}
+	return newest, nil
 }
 
 // newestIn returns the newest time in a file of objects that is not after limit.

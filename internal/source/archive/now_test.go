@@ -38,9 +38,13 @@ func TestNow(t *testing.T) {
 			"kind: EventList\nitems:\n- metadata: {name: e}\n  eventTime: 2026-01-02T13:00:00.5+02:00\n  lastTimestamp: null\n"), "2026-01-02T11:00:00.5Z"},
 		"times that lie ahead": {heartbeat + in(podList, "kind: PodList\nitems:\n- metadata:\n    name: p\n    deletionTimestamp: \"2026-05-01T00:00:00Z\"\n"+
 			"    annotations:\n      auth.openshift.io/certificate-not-after: \"2036-01-01T00:00:00Z\"\n"), "2026-01-02T10:05:00Z"},
-		"no time":       {in(node, "kind: Node\nmetadata: {name: n}\n"), ""},
-		"a broken time": {in(node, "kind: Node\nmetadata:\n  name: n\n  creationTimestamp: \"2026-13-41T99:00:00Z\"\n"), ""},
-		"a broken file": {stamps + in(podList, "\x00\x01lastTransitionTime"), "2026-01-02T10:10:00Z"},
+		"only objects that are rarely written": {in("namespaces/a/apps/deployments/d.yaml",
+			"kind: Deployment\nmetadata:\n  name: d\n  creationTimestamp: \"2026-01-01T00:00:00Z\"\nstatus:\n  conditions:\n  - {type: Available, status: \"True\", lastUpdateTime: \"2026-01-02T08:00:00Z\"}\n"),
+			"2026-01-02T08:00:00Z"},
+		"only the log of a pod": {in("namespaces/a/pods/p/c/c/logs/current.log", "2026-01-02T09:00:00.1Z begins\n2026-01-02T09:30:00Z ends\n"), "2026-01-02T09:30:00Z"},
+		"no time":               {in(node, "kind: Node\nmetadata: {name: n}\n"), ""},
+		"a broken time":         {in(node, "kind: Node\nmetadata:\n  name: n\n  creationTimestamp: \"2026-13-41T99:00:00Z\"\n"), ""},
+		"a broken file":         {stamps + in(podList, "\x00\x01lastTransitionTime"), "2026-01-02T10:10:00Z"},
 	} {
 		d, err := open(t, c.text).Describe(t.Context())
 		if err != nil || !d.Now.Equal(at(t, c.want)) {
