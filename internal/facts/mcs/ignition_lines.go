@@ -70,7 +70,8 @@ var errorClasses = []struct {
 	{"refused", regexp.MustCompile(`(?i)connection refused`)},
 	{"no-route", regexp.MustCompile(`(?i)no route to host`)},
 	{"no-network", regexp.MustCompile(`(?i)network is unreachable`)},
-	{"timeout", regexp.MustCompile(`(?i)i/o timeout|deadline exceeded|timeout awaiting response headers`)},
+	{"slow", regexp.MustCompile(`(?i)awaiting (response )?headers`)}, // the connection was made (net/http transport.go errTimeout)
+	{"timeout", regexp.MustCompile(`(?i)i/o timeout|deadline exceeded`)},
 	{"closed", regexp.MustCompile(`(?i)\bEOF\b|connection reset by peer`)},
 }
 

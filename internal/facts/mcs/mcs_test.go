@@ -92,7 +92,7 @@ func TestErrorClass(t *testing.T) {
 		get + "dial tcp: lookup api-int.x on [::1]:53: read udp [::1]:60333->[::1]:53: read: connection refused":                    "dns",
 		get + "dial tcp: lookup api-int.x on 10.0.0.1:53: i/o timeout":                                                              "dns",
 		get + "dial tcp 10.0.0.5:22623: i/o timeout":                                                                                "timeout",
-		get + "net/http: timeout awaiting response headers":                                                                         "timeout",
+		get + "net/http: timeout awaiting response headers":                                                                         "slow",
 		get + "net/http: TLS handshake timeout":                                                                                     "tls-timeout",
 		get + "x509: certificate signed by unknown authority":                                                                       "tls-untrusted",
 		get + "x509: certificate has expired or is not yet valid: current time 2020-01-01T00:00:00Z is before 2026-01-01T00:00:00Z": "tls-early",
