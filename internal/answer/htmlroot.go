@@ -202,7 +202,8 @@ func (t *text) htmlAdvice(id string, list []fault.Advice, opens string) htmlDo {
 
 func (t *text) htmlRemedy(a fault.Advice) htmlRemedy {
 	h := htmlRemedy{
-		ID: a.ID, Title: a.Title, Who: actorWords(a.Actor(), a.Where), Risk: string(a.Risk), RiskText: a.RiskText, NotNow: a.Applies == fault.Absent, NeedsProof: a.NeedsProof,
+		ID: a.ID, Title: a.Title, Who: actorWords(a.Actor(), a.Where), Risk: string(a.Risk), RiskText: a.RiskText,
+		NotNow: a.Applies == fault.Absent, NeedsProof: a.NeedsProof,
 		Requires: a.Requires, Worked: a.Verify.Expect, Check: t.commands(a.Verify.Run), Undo: a.Undo, IfWrong: a.IfWrong,
 	}
 	if takes := a.Verify.Takes; takes != "" {

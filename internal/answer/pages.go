@@ -213,7 +213,8 @@ func RemedyPage(w io.Writer, r *fault.Remedy, c *fault.Catalog, o Options) error
 		only = append(only, q.Says)
 	}
 	if r.By != fault.ByPlan && a.UntilProven().NeedsProof {
-		t.Para(0, page.Span{}, page.Plain, "For a proven cause only: "+t.o.know("diagnose")+" shows whether it is. Until then run no step that changes something.")
+		t.Para(0, page.Span{}, page.Plain, "For a proven cause only: "+t.o.know("diagnose")+" shows whether it is. "+
+			"Until then run no step that changes something.")
 	}
 	items(&t.Page, "Only if", only)
 	t.Head(0, "Steps")

@@ -184,6 +184,10 @@ func (t *text) scanMatch(i int, m message.Match, c *fault.Catalog) {
 	t.Para(2, page.Span{}, page.Plain, f.Means)
 	list := t.advices(f, m, c)
 	if m.Confidence != fault.ShowsProven {
+		t.candidates(m, c)
+		if m.Next != "" {
+			t.Lead(2, page.Bold.Span("Next: "), "  ", page.Plain, m.Next, 0)
+		}
 		t.toDecide(m.Fault, untilProven(list), "")
 	} else {
 		t.remedies(list, "")

@@ -168,7 +168,8 @@ func (g *graph) root(i int, component []int) diagnosis.Root {
 func (g *graph) confidence(i int, component []int) (diagnosis.Confidence, string, evidence.Supply) {
 	f, finding := g.fault(i), g.findings[i]
 	if finding.OfLines {
-		return diagnosis.Likely, "lines of a text show it, and no object or log of the cluster was read", evidence.Supply{Kind: evidence.SupplyArchive, Path: "ARCHIVE"}
+		return diagnosis.Likely, "lines of a text show it, and no object or log of the cluster was read",
+			evidence.Supply{Kind: evidence.SupplyArchive, Path: "ARCHIVE"}
 	}
 	if len(f.Support) > 0 && finding.Support == 0 {
 		return diagnosis.Likely, "the condition holds, the mechanism itself was not seen", g.supply(finding, f)
