@@ -22,24 +22,24 @@ type Cause string
 
 // The causes.
 const (
-	Policy       Cause = "policy"       // policy.json or a signature rejects the image
-	Proxy        Cause = "proxy"        // the HTTP proxy is not reached or refuses
-	DiskFull     Cause = "disk-full"    // no space for the image on the host
-	DNS          Cause = "dns"          // the host's name does not resolve
-	TLS          Cause = "tls"          // certificate or TLS handshake
-	Unauthorized Cause = "unauthorized" // credentials are missing or refused
-	RateLimited  Cause = "rate-limited"
-	NotFound     Cause = "not-found" // the registry does not have the image
-	ServerError  Cause = "server-error"
-	Refused      Cause = "refused"     // no listener at the port
-	Unreachable  Cause = "unreachable" // no route
-	Timeout      Cause = "timeout"
-	Interrupted  Cause = "interrupted" // the connection broke off
-	Other        Cause = "other"
+	policy       Cause = "policy"       // policy.json or a signature rejects the image
+	proxy        Cause = "proxy"        // the HTTP proxy is not reached or refuses
+	diskFull     Cause = "disk-full"    // no space for the image on the host
+	dns          Cause = "dns"          // the host's name does not resolve
+	tls          Cause = "tls"          // certificate or TLS handshake
+	unauthorized Cause = "unauthorized" // credentials are missing or refused
+	rateLimited  Cause = "rate-limited"
+	notFound     Cause = "not-found" // the registry does not have the image
+	serverError  Cause = "server-error"
+	refused      Cause = "refused"     // no listener at the port
+	unreachable  Cause = "unreachable" // no route
+	timeout      Cause = "timeout"
+	interrupted  Cause = "interrupted" // the connection broke off
+	other        Cause = "other"
 )
 
 // offline are causes with which a registry was not reached.
-var offline = []Cause{DNS, Refused, Unreachable, Timeout, Proxy, Interrupted}
+var offline = []Cause{dns, refused, unreachable, timeout, proxy, interrupted}
 
 // Error is the error of a pull.
 type Error struct {
@@ -59,20 +59,20 @@ var causes = []struct {
 	cause Cause
 	text  *regexp.Regexp
 }{
-	{Policy, regexp.MustCompile(`(?i)source image rejected|signature was required|rejected by policy`)},
-	{DiskFull, regexp.MustCompile(`(?i)no space left on device|min-free-space-\S+ \S+ would be exceeded|disk quota exceeded`)},
-	{Proxy, regexp.MustCompile(`(?i)proxyconnect|proxy authentication required`)},
-	{DNS, regexp.MustCompile(`(?i)no such host|server misbehaving|\blookup \S+?(?: on \S+)?: |temporary failure in name resolution`)},
-	{TLS, regexp.MustCompile(`(?i)x509:|\btls: |server gave HTTP response to HTTPS client|certificate verify failed`)},
-	{RateLimited, regexp.MustCompile(`(?i)toomanyrequests|too many requests|\b429\b`)},
-	{Unauthorized, regexp.MustCompile(`(?i)unauthorized|authentication required|access to the resource is denied|\bdenied: |` +
+	{policy, regexp.MustCompile(`(?i)source image rejected|signature was required|rejected by policy`)},
+	{diskFull, regexp.MustCompile(`(?i)no space left on device|min-free-space-\S+ \S+ would be exceeded|disk quota exceeded`)},
+	{proxy, regexp.MustCompile(`(?i)proxyconnect|proxy authentication required`)},
+	{dns, regexp.MustCompile(`(?i)no such host|server misbehaving|\blookup \S+?(?: on \S+)?: |temporary failure in name resolution`)},
+	{tls, regexp.MustCompile(`(?i)x509:|\btls: |server gave HTTP response to HTTPS client|certificate verify failed`)},
+	{rateLimited, regexp.MustCompile(`(?i)toomanyrequests|too many requests|\b429\b`)},
+	{unauthorized, regexp.MustCompile(`(?i)unauthorized|authentication required|access to the resource is denied|\bdenied: |` +
 		`invalid username/password|no basic auth|\b40[13] \(?(?:unauthorized|forbidden)`)},
-	{NotFound, regexp.MustCompile(`(?i)manifest unknown|name unknown|repository not found|manifest for \S+ not found|\b404 \(?not found`)},
-	{ServerError, regexp.MustCompile(`(?i)unexpected HTTP status: 5\d\d|status code 5\d\d|\b50[0234] \(?(?:internal|bad|service|gateway)`)},
-	{Refused, regexp.MustCompile(`(?i)connection refused`)},
-	{Unreachable, regexp.MustCompile(`(?i)no route to host|network is unreachable|host is unreachable`)},
-	{Timeout, regexp.MustCompile(`(?i)i/o timeout|TLS handshake timeout|deadline exceeded|client\.timeout|connection timed out`)},
-	{Interrupted, regexp.MustCompile(`(?i)connection reset by peer|unexpected EOF|: EOF\b|broken pipe`)},
+	{notFound, regexp.MustCompile(`(?i)manifest unknown|name unknown|repository not found|manifest for \S+ not found|\b404 \(?not found`)},
+	{serverError, regexp.MustCompile(`(?i)unexpected HTTP status: 5\d\d|status code 5\d\d|\b50[0234] \(?(?:internal|bad|service|gateway)`)},
+	{refused, regexp.MustCompile(`(?i)connection refused`)},
+	{unreachable, regexp.MustCompile(`(?i)no route to host|network is unreachable|host is unreachable`)},
+	{timeout, regexp.MustCompile(`(?i)i/o timeout|TLS handshake timeout|deadline exceeded|client\.timeout|connection timed out`)},
+	{interrupted, regexp.MustCompile(`(?i)connection reset by peer|unexpected EOF|: EOF\b|broken pipe`)},
 }
 
 // hosts are where a pull error names the host, the surest first. The last URL is the one
@@ -98,7 +98,7 @@ func Parse(text string) (e Error, ok bool) {
 	}
 	if m := mirrors.FindStringSubmatch(text); m != nil {
 		registry, mirror := one(m[2]), one(m[1])
-		if slices.Contains(offline, registry.Cause) && mirror.Cause != Other {
+		if slices.Contains(offline, registry.Cause) && mirror.Cause != other {
 			return mirror, true
 		}
 		return registry, true
@@ -119,14 +119,14 @@ func firstLine(text string) string {
 
 // one reads the error of one attempt.
 func one(text string) Error {
-	e := Error{Cause: Other}
+	e := Error{Cause: other}
 	for _, c := range causes {
 		if at := c.text.FindStringIndex(text); at != nil {
 			e.Cause, e.Said = c.cause, firstLine(text[at[0]:])
 			break
 		}
 	}
-	if e.Cause == Proxy {
+	if e.Cause == proxy {
 		if m := proxyHost.FindStringSubmatch(text); m != nil {
 			e.Host = m[1]
 			return e

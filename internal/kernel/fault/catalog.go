@@ -23,7 +23,7 @@ type Catalog struct {
 }
 
 // storedRemedy is a remedy of the catalog and its file. decode returns it; that of a
-// CheckedRoot is read then.
+// checkedRoot is read then.
 type storedRemedy struct {
 	file   *entryFile
 	decode func() *Remedy

@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// CheckedRoot is a root of which tests have checked the entries. Load reports what cannot be
+// checkedRoot is a root of which tests have checked the entries. Load reports what cannot be
 // decoded, does not check the rest again, and leaves the remedies to Catalog.Remedy: they
 // take as long to decode as the faults, and a diagnosis shows few of them.
-type CheckedRoot interface {
+type checkedRoot interface {
 	fs.FS
 	Checked()
 }
@@ -26,7 +26,7 @@ func isChecked(root fs.FS) bool {
 	if named, ok := root.(namedRoot); ok {
 		root = named.FS
 	}
-	_, ok := root.(CheckedRoot)
+	_, ok := root.(checkedRoot)
 	return ok
 }
 
@@ -36,7 +36,7 @@ type entryFile struct {
 	rootIndex int // of the roots that are loaded
 	path      string
 	onlyRead  bool // of messages only those that facts read
-	checked   bool // it is of a CheckedRoot
+	checked   bool // it is of a checkedRoot
 	entry     any  // *Fault, *Remedy, *RefusedRemedy, *Messages or *CommandNotes; nil where nothing could be decoded
 	wrong     mistakes
 }
@@ -124,7 +124,7 @@ func readEntry(root fs.FS, p string) (raw []byte, err error) {
 	return raw, nil
 }
 
-// remedy decodes a remedy of a CheckedRoot. It panics where it cannot: tests have checked the
+// remedy decodes a remedy of a checkedRoot. It panics where it cannot: tests have checked the
 // entry, so that is a defect of the program.
 func (f *entryFile) remedy() *Remedy {
 	r := &Remedy{}

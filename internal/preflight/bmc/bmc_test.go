@@ -336,7 +336,7 @@ func TestAddresses(t *testing.T) {
 
 // TestCredentialPrintsNothing: in no way of printing.
 func TestCredentialPrintsNothing(t *testing.T) {
-	c, ok := NewCredential("planted-user", "planted-pass", FromFile)
+	c, ok := newCredential("planted-user", "planted-pass", FromFile)
 	if !ok {
 		t.Fatal("no credential")
 	}

@@ -26,8 +26,8 @@ const (
 	FromEnvironment = "the environment"
 )
 
-// NewCredential returns a credential; ok is false where one of the two is missing.
-func NewCredential(user, pass, from string) (c Credential, ok bool) {
+// newCredential returns a credential; ok is false where one of the two is missing.
+func newCredential(user, pass, from string) (c Credential, ok bool) {
 	return Credential{user, pass, from}, user != "" && pass != ""
 }
 
@@ -111,14 +111,14 @@ func (c Credentials) For(t Target) (Credential, bool) {
 
 // UseEnvironment adds the credential of the environment.
 func (c *Credentials) UseEnvironment(user, pass string) {
-	if found, ok := NewCredential(user, pass, FromEnvironment); ok {
+	if found, ok := newCredential(user, pass, FromEnvironment); ok {
 		c.environment = &found
 	}
 }
 
 // usePlan adds the credential that a plan has for a target.
 func (c *Credentials) usePlan(t Target, user, pass string) {
-	found, ok := NewCredential(user, pass, FromPlan)
+	found, ok := newCredential(user, pass, FromPlan)
 	if !ok {
 		return
 	}
@@ -156,7 +156,7 @@ func (c *Credentials) UseFile(path string) error {
 		return fmt.Errorf("read the credentials of BMCs in %s: it is not of the form default: {username, password}, hosts: {NAME: {username, password}}", path)
 	}
 	if f.Default != nil {
-		found, ok := NewCredential(f.Default.Username, f.Default.Password, FromFile)
+		found, ok := newCredential(f.Default.Username, f.Default.Password, FromFile)
 		if !ok {
 			return fmt.Errorf("read the credentials of BMCs in %s: default needs username and password", path)
 		}
@@ -164,7 +164,7 @@ func (c *Credentials) UseFile(path string) error {
 	}
 	c.file = map[string]Credential{}
 	for name, l := range f.Hosts {
-		found, ok := NewCredential(l.Username, l.Password, FromFile)
+		found, ok := newCredential(l.Username, l.Password, FromFile)
 		if !ok {
 			return fmt.Errorf("read the credentials of BMCs in %s: %q needs username and password", path, name)
 		}

@@ -33,8 +33,8 @@ type Options struct {
 // machine some hundred answers.
 const DefaultLimit = 3 * time.Minute
 
-// MaxTargets is how many BMCs are asked in one run.
-const MaxTargets = 1000
+// maxTargets is how many BMCs are asked in one run.
+const maxTargets = 1000
 
 // Source asks when it is first read. It is an evidence.Source.
 type Source struct {
@@ -52,8 +52,8 @@ func New(o Options) (*Source, error) {
 	if len(o.Targets) == 0 {
 		return nil, errNoTargets
 	}
-	if len(o.Targets) > MaxTargets {
-		return nil, fmt.Errorf("%d BMCs: at most %d are asked in one run", len(o.Targets), MaxTargets)
+	if len(o.Targets) > maxTargets {
+		return nil, fmt.Errorf("%d BMCs: at most %d are asked in one run", len(o.Targets), maxTargets)
 	}
 	if o.Limit == 0 {
 		o.Limit = DefaultLimit

@@ -9,9 +9,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
-// MaxAge is how old each answer may be: networks change while an installation is prepared. The
+// maxAge is how old each answer may be: networks change while an installation is prepared. The
 // clock of a live ISO may be wrong by a day, so less would refuse what was just made.
-const MaxAge = 7 * 24 * time.Hour
+const maxAge = 7 * 24 * time.Hour
 
 // Fit refuses answers that were made for other plans, for these plans before they were changed,
 // or too long ago: what they show says nothing of an installation with these plans now.
@@ -37,8 +37,8 @@ func Fit(plans, answers []evidence.Object, now time.Time) error {
 			return fmt.Errorf("nothing in it is about %s: it was made with another plan, or not with all files of this one", need)
 		}
 	}
-	if now.Sub(oldest) > MaxAge {
-		return fmt.Errorf("it has answers of %s, which is longer ago than %d days", oldest.UTC().Format(time.DateOnly), MaxAge/(24*time.Hour))
+	if now.Sub(oldest) > maxAge {
+		return fmt.Errorf("it has answers of %s, which is longer ago than %d days", oldest.UTC().Format(time.DateOnly), maxAge/(24*time.Hour))
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ func TestFitAge(t *testing.T) {
 	for _, c := range []struct {
 		age time.Duration
 		bad bool
-	}{{0, false}, {MaxAge, false}, {MaxAge + time.Second, true}, {6 * MaxAge, true}, {-time.Hour, false}} {
+	}{{0, false}, {maxAge, false}, {maxAge + time.Second, true}, {6 * maxAge, true}, {-time.Hour, false}} {
 		list, err := objects([]probe.NetAnswer{
 			{Kind: probe.NetName, Host: "api.c1.example.com", Vantage: "m0", At: now},
 			{Kind: probe.NetName, Host: "api-int.c1.example.com", Vantage: "m0", At: now.Add(-c.age)},

@@ -20,9 +20,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
 
-// ClusterManifest is the kind of a file of cluster-manifests, the plan of an agent-based
+// clusterManifest is the kind of a file of cluster-manifests, the plan of an agent-based
 // installation as objects (`openshift-install agent create cluster-manifests`).
-const ClusterManifest = "ClusterManifest"
+const clusterManifest = "ClusterManifest"
 
 // The files of cluster-manifests. Others are not read
 // (openshift/installer:pkg/asset/agent/manifests).
@@ -59,7 +59,7 @@ func (s *Source) agentManifests(fsys fs.FS, dir, name string) error {
 		}
 		t := all[file]
 		config, _ := t.root.(map[string]any)
-		o := t.object(ClusterManifest, config)
+		o := t.object(clusterManifest, config)
 		o.Content["file"] = file
 		s.objects = append(s.objects, o)
 	}

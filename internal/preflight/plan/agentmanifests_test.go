@@ -110,13 +110,13 @@ func TestAgentManifests(t *testing.T) {
 		}
 	}
 	at, from := agent["at"].(map[string]any), agent["from"].(map[string]any)
-	if at["hosts[1].interfaces[0].macAddress"] != Place(10, 30) {
+	if at["hosts[1].interfaces[0].macAddress"] != place(10, 30) {
 		t.Errorf("the MAC address is at %v", at["hosts[1].interfaces[0].macAddress"])
 	}
 	if f, _ := from["hosts[1].interfaces"].(map[string]any); f["file"] != "dir/cluster-manifests/nmstateconfig.yaml" || f["field"] != "documents[1].spec.interfaces" {
 		t.Errorf("the interfaces are from %v", f)
 	}
-	if at := install["at"].(map[string]any); at["networking.machineNetwork[0].cidr"] != Place(11, 13) {
+	if at := install["at"].(map[string]any); at["networking.machineNetwork[0].cidr"] != place(11, 13) {
 		t.Errorf("the machine network is at %v", at["networking.machineNetwork[0].cidr"])
 	}
 }
@@ -177,7 +177,7 @@ func TestFormsOfSecrets(t *testing.T) {
 	if want := []any{"data.text", "data.number", "data.list"}; !reflect.DeepEqual(notes["data"], want) {
 		t.Errorf("not base64: %v, want %v", notes["data"], want)
 	}
-	if at := env["at"].(map[string]any); at["spec.sshAuthorizedKey"] != Place(4, 21) {
+	if at := env["at"].(map[string]any); at["spec.sshAuthorizedKey"] != place(4, 21) {
 		t.Errorf("the key is at %v", at["spec.sshAuthorizedKey"])
 	}
 }

@@ -174,7 +174,7 @@ func parts(m map[string]any, c contents) []any {
 
 // several reports whether a plan has many objects of this kind.
 func several(o evidence.Object) bool {
-	return isManifests(o) || o.Content["type"] == ClusterManifest
+	return isManifests(o) || o.Content["type"] == clusterManifest
 }
 
 // isManifests reports whether an object lists manifests, of which there are many.

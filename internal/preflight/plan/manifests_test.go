@@ -75,7 +75,7 @@ func TestManifests(t *testing.T) {
 	if got, want := strings.Join(names, ","), "/etc/a,unit a.service,user core,kernelArguments"; got != want || m["role"] != "master" {
 		t.Errorf("parts %s of role %v, want %s", got, m["role"], want)
 	}
-	if at, _ := list[1].Content["at"].(map[string]any); at["documents[0]"] != Place(6, 9) {
+	if at, _ := list[1].Content["at"].(map[string]any); at["documents[0]"] != place(6, 9) {
 		t.Errorf("places %v", at)
 	}
 }

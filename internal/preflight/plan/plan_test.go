@@ -219,7 +219,7 @@ func TestOpen(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].Content["type"] != InstallConfig || list[1].Content["type"] != AgentConfig {
 		t.Fatalf("%v, %v", list, err)
 	}
-	if at, _ := list[0].Content["at"].(map[string]any); at["platform.none"] != Place(2, 18) {
+	if at, _ := list[0].Content["at"].(map[string]any); at["platform.none"] != place(2, 18) {
 		t.Errorf("platform.none is at %v", at["platform.none"])
 	}
 	for _, wrong := range [][]string{{install, other}, {none}, {filepath.Join(dir, "missing.yaml")}, {dir}} {

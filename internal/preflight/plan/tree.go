@@ -121,7 +121,7 @@ func (t *tree) mapping(n *yaml.Node, path string, depth int) any {
 	return m
 }
 
-func position(n *yaml.Node) int64 { return Place(n.Line, n.Column) }
+func position(n *yaml.Node) int64 { return place(n.Line, n.Column) }
 
 // booleans are the words that the installer's decoder, which is one of YAML 1.1, takes for true
 // or false besides these two (sigs.k8s.io/yaml: goyaml.v2/resolve.go).

@@ -37,13 +37,13 @@ func Find(ctx context.Context, management evidence.Source) ([]evidence.Hosted, [
 	}
 	var refs []evidence.Hosted
 	for _, o := range list {
-		refs = append(refs, Of(o))
+		refs = append(refs, of(o))
 	}
 	return refs, list, nil
 }
 
-// Of names the hosted cluster of a HostedCluster.
-func Of(o evidence.Object) evidence.Hosted {
+// of names the hosted cluster of a HostedCluster.
+func of(o evidence.Object) evidence.Hosted {
 	return evidence.Hosted{
 		Namespace: o.Namespace, Name: o.Name, ControlPlane: ControlPlaneOf(o.Namespace, o.Name),
 		Agents: evidence.String(o.Content, "spec", "platform", "agent", "agentNamespace"),

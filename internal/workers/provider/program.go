@@ -29,21 +29,21 @@ var (
 	_ Screen   = Program{}
 )
 
-// Version is the version of the requests and responses.
-const Version = "rollcall.dev/provider/v1alpha1"
+// version is the version of the requests and responses.
+const version = "rollcall.dev/provider/v1alpha1"
 
 // The operations of a program, as Provider, Checker and Screen have them.
 const (
-	OpCreate  = "create"
-	OpFind    = "find"
-	OpClean   = "clean"
-	OpDelete  = "delete"
-	OpCheck   = "check"
-	OpConsole = "console"
+	opCreate  = "create"
+	opFind    = "find"
+	opClean   = "clean"
+	opDelete  = "delete"
+	opCheck   = "check"
+	opConsole = "console"
 )
 
-// Request is what a program is asked for.
-type Request struct {
+// request is what a program is asked for.
+type request struct {
 	APIVersion string   `json:"apiVersion"`
 	Op         string   `json:"op"`
 	Order      Order    `json:"order"`
@@ -67,19 +67,19 @@ const (
 	programTimeout = 10 * time.Minute
 	maxResponse    = 2 << 20
 	maxComplaint   = 2 << 10
-	// MaxConsole is how much of a console a program returns: the newest part.
-	MaxConsole = 1 << 20
+	// maxConsole is how much of a console a program returns: the newest part.
+	maxConsole = 1 << 20
 )
 
 // Create implements Provider.
 func (p Program) Create(ctx context.Context, o Order, userData []byte) (Machine, error) {
-	r, err := p.call(ctx, Request{Op: OpCreate, Order: o, UserData: userData})
+	r, err := p.call(ctx, request{Op: opCreate, Order: o, UserData: userData})
 	return r.Machine, err
 }
 
 // Find implements Provider.
 func (p Program) Find(ctx context.Context, o Order) (Machine, error) {
-	r, err := p.call(ctx, Request{Op: OpFind, Order: o})
+	r, err := p.call(ctx, request{Op: opFind, Order: o})
 	if err == nil && r.None {
 		err = ErrNone
 	}
@@ -88,7 +88,7 @@ func (p Program) Find(ctx context.Context, o Order) (Machine, error) {
 
 // Check implements Checker.
 func (p Program) Check(ctx context.Context, o Order, workers []Worker) ([]Check, error) {
-	r, err := p.call(ctx, Request{Op: OpCheck, Order: o, Workers: workers})
+	r, err := p.call(ctx, request{Op: opCheck, Order: o, Workers: workers})
 	if err == nil && r.Unsupported {
 		err = errors.ErrUnsupported
 	}
@@ -97,7 +97,7 @@ func (p Program) Check(ctx context.Context, o Order, workers []Worker) ([]Check,
 
 // Console implements Screen.
 func (p Program) Console(ctx context.Context, o Order) ([]byte, error) {
-	r, err := p.call(ctx, Request{Op: OpConsole, Order: o})
+	r, err := p.call(ctx, request{Op: opConsole, Order: o})
 	switch {
 	case err == nil && r.Unsupported:
 		err = errors.ErrUnsupported
@@ -109,20 +109,20 @@ func (p Program) Console(ctx context.Context, o Order) ([]byte, error) {
 
 // Clean implements Provider.
 func (p Program) Clean(ctx context.Context, o Order) error {
-	_, err := p.call(ctx, Request{Op: OpClean, Order: o})
+	_, err := p.call(ctx, request{Op: opClean, Order: o})
 	return err
 }
 
 // Delete implements Provider.
 func (p Program) Delete(ctx context.Context, o Order) error {
-	_, err := p.call(ctx, Request{Op: OpDelete, Order: o})
+	_, err := p.call(ctx, request{Op: opDelete, Order: o})
 	return err
 }
 
-func (p Program) call(ctx context.Context, r Request) (Response, error) {
+func (p Program) call(ctx context.Context, r request) (Response, error) {
 	ctx, cancel := context.WithTimeout(ctx, programTimeout)
 	defer cancel()
-	r.APIVersion = Version
+	r.APIVersion = version
 	in, err := json.Marshal(r)
 	if err != nil {
 		return Response{}, fmt.Errorf("encode request: %w", err)
@@ -143,8 +143,8 @@ func (p Program) call(ctx context.Context, r Request) (Response, error) {
 		return fail(err.Error())
 	}
 	var response Response
-	if out.cut || json.Unmarshal(out.Bytes(), &response) != nil || response.APIVersion != Version {
-		return fail("its answer is not a response of " + Version)
+	if out.cut || json.Unmarshal(out.Bytes(), &response) != nil || response.APIVersion != version {
+		return fail("its answer is not a response of " + version)
 	}
 	if response.Error != "" {
 		return fail(hide(response.Error, r.UserData))

@@ -19,12 +19,12 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, p Provider) error {
 	if err != nil {
 		return fmt.Errorf("read the request: %w", err)
 	}
-	var r Request
-	if len(raw) > maxRequest || json.Unmarshal(raw, &r) != nil || r.APIVersion != Version { // the error would quote it
-		return fmt.Errorf("standard input is not one request of %s: this program is started by rollcall worker", Version)
+	var r request
+	if len(raw) > maxRequest || json.Unmarshal(raw, &r) != nil || r.APIVersion != version { // the error would quote it
+		return fmt.Errorf("standard input is not one request of %s: this program is started by rollcall worker", version)
 	}
 	response, err := do(ctx, r, p)
-	response.APIVersion = Version
+	response.APIVersion = version
 	switch {
 	case errors.Is(err, ErrNone):
 		response.None = true
@@ -39,31 +39,31 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, p Provider) error {
 	return nil
 }
 
-func do(ctx context.Context, r Request, p Provider) (Response, error) {
+func do(ctx context.Context, r request, p Provider) (Response, error) {
 	var response Response
 	var err error
 	switch r.Op {
-	case OpCreate:
+	case opCreate:
 		response.Machine, err = p.Create(ctx, r.Order, r.UserData)
-	case OpFind:
+	case opFind:
 		response.Machine, err = p.Find(ctx, r.Order)
-	case OpClean:
+	case opClean:
 		err = p.Clean(ctx, r.Order)
-	case OpDelete:
+	case opDelete:
 		err = p.Delete(ctx, r.Order)
-	case OpCheck:
+	case opCheck:
 		if c, is := p.(Checker); is {
 			response.Checks, err = c.Check(ctx, r.Order, r.Workers)
 			return response, err
 		}
 		return response, errors.ErrUnsupported
-	case OpConsole:
+	case opConsole:
 		s, is := p.(Screen)
 		if !is {
 			return response, errors.ErrUnsupported
 		}
 		response.Console, err = s.Console(ctx, r.Order)
-		response.Console = response.Console[max(0, len(response.Console)-MaxConsole):]
+		response.Console = response.Console[max(0, len(response.Console)-maxConsole):]
 	default:
 		return response, errors.ErrUnsupported
 	}
