@@ -53,6 +53,9 @@ var printsSecret = regexp.MustCompile(`\b(get|extract) secrets?\b.*(-o ?(yaml|js
 var prose = strings.Fields("and or of on in for from with then has have shows names is are decides decide against where what which " +
 	"whether below by behind to there does writes past twice some")
 
+// wordsToo are programs that are also words of a sentence: commands with an option or a path.
+var wordsToo = strings.Fields("host find install set sort touch cut test stat head tail watch")
+
 // commandsIn are the commands within a sentence: from the name of a program to the end of a
 // clause or a word of prose, outside of quotes.
 func commandsIn(text string) (list []string) {
@@ -62,7 +65,7 @@ func commandsIn(text string) (list []string) {
 		if name == "sudo" && i+1 < len(words) {
 			name = words[i+1]
 		}
-		if _, ok := programs[name]; !ok || name == "host" { // a host is the machine
+		if _, ok := programs[name]; !ok || slices.Contains(wordsToo, name) && (i+1 == len(words) || !strings.ContainsAny(words[i+1][:1], "-/")) {
 			continue
 		}
 		command, end := "", false
@@ -108,7 +111,7 @@ func quoted(text string) bool {
 }
 
 func TestCommandsIn(t *testing.T) {
-	text := "on the host: sudo journalctl -b -u x -n 5, and dig @SERVER +short NAME for each. Refused: ping (ICMP); else oc get co, then " +
+	text := "on the host: sudo journalctl -b -u x -n 5, and dig @SERVER +short NAME for each. Refused, 'cannot find file': ping (ICMP); else oc get co, then " +
 		"`oc describe pod POD` (its events); sudo crictl logs \"$(sudo crictl ps -q --name '^a, b$' | head -n1)\" 2>&1 | grep -E 'x: y|z': the host answers"
 	want := []string{"sudo journalctl -b -u x -n 5", "dig @SERVER +short NAME", "oc get co", "oc describe pod POD",
 		"sudo crictl logs \"$(sudo crictl ps -q --name '^a, b$' | head -n1)\" 2>&1 | grep -E 'x: y|z'"}
