@@ -129,7 +129,7 @@ func TestSilence(t *testing.T) {
 // TestSystem: the process's own surroundings are whole.
 func TestSystem(t *testing.T) {
 	s := System()
-	if s.In == nil || s.Out == nil || s.Err == nil || s.Getenv == nil || s.Clock == nil || s.Logs == nil {
+	if s.In == nil || s.Out == nil || s.Err == nil || s.Getenv == nil || s.Clock == nil || s.Logs == nil || s.Completion <= 0 {
 		t.Errorf("%+v", s)
 	}
 }

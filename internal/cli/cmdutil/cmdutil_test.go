@@ -23,7 +23,7 @@ type surroundings struct {
 // frame is a frame in surroundings.
 func (s *surroundings) frame() *App {
 	return New("rollcall", IO{
-		In: &bytes.Buffer{}, Out: &s.out, Err: &s.err, Clock: func() time.Time { return noon }, Screen: s.screen,
+		In: &bytes.Buffer{}, Out: &s.out, Err: &s.err, Clock: func() time.Time { return noon }, Screen: s.screen, Completion: time.Minute,
 		Getenv: func(name string) string { return s.env[name] },
 	})
 }
