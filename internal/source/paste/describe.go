@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/octable"
 	"github.com/rollcall-project/rollcall/internal/source/archive/journal"
 	"github.com/rollcall-project/rollcall/internal/source/archive/objectfile"
 )
@@ -162,7 +163,7 @@ func (b block) get(path ...string) string {
 	if !ok {
 		return ""
 	}
-	return value(f.value)
+	return octable.Value(f.value)
 }
 
 // field returns a field by the labels on the path to it.

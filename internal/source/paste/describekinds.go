@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/kernel/octable"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 )
@@ -206,7 +207,7 @@ func describedContainer(c block) map[string]any {
 		detail := map[string]any{}
 		set(detail, "reason", f.get("Reason"))
 		set(detail, "message", f.get("Message"))
-		switch value(f.value) {
+		switch octable.Value(f.value) {
 		case "Running":
 			s[field] = map[string]any{"running": onlyTimes(f, map[string]any{})}
 		case "Waiting":

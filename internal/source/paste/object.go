@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/octable"
 	"github.com/rollcall-project/rollcall/internal/source/archive/objectfile"
 )
 
@@ -167,7 +168,9 @@ func (sp *splitter) brokenJSON(err error) {
 	sp.s.broken = fmt.Errorf("no valid JSON: line %d: %w", line, err)
 }
 
-func (sp *splitter) isCommand(i int) bool { return prompt.MatchString(unmarked(string(sp.lines[i]))) }
+func (sp *splitter) isCommand(i int) bool {
+	return prompt.MatchString(octable.Unmarked(string(sp.lines[i])))
+}
 
 // addObject keeps an object, or the items of a List; false where it is no object of an API.
 func (sp *splitter) addObject(raw []byte, line int) bool {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/octable"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
@@ -51,7 +52,7 @@ var headlessTables = []headless{
 
 // headlessRow takes a row of a table without its heading.
 func (sp *splitter) headlessRow() bool {
-	line := strings.TrimSpace(unmarked(string(sp.lines[sp.at])))
+	line := strings.TrimSpace(octable.Unmarked(string(sp.lines[sp.at])))
 	for _, h := range headlessTables {
 		m := h.row.FindStringSubmatch(line)
 		if m == nil {
@@ -59,16 +60,12 @@ func (sp *splitter) headlessRow() bool {
 		}
 		row := map[string]string{}
 		for i, c := range h.columns {
-			row[c] = value(m[i+1])
+			row[c] = octable.Value(m[i+1])
 		}
-		if _, ok := ageOf(firstOf(row["AGE"], row["SINCE"])); !ok {
+		if _, ok := octable.Age(firstOf(row["AGE"], row["SINCE"])); !ok {
 			continue
 		}
-		var heads []column
-		for _, name := range h.need {
-			heads = append(heads, column{name, unaligned})
-		}
-		known := schemaOf(heads)
+		known := schemaOf(octable.Unaligned(h.need...))
 		if known == nil {
 			continue
 		}

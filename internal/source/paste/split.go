@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/octable"
 	"github.com/rollcall-project/rollcall/internal/source/archive/journal"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout/loose"
 )
@@ -86,7 +87,7 @@ func (sp *splitter) command() bool {
 	if !sp.isCommand(sp.at) {
 		return false
 	}
-	line := []byte(unmarked(string(sp.lines[sp.at])))
+	line := []byte(octable.Unmarked(string(sp.lines[sp.at])))
 	sp.at++
 	sp.s.mixed = true
 	sp.namespace, sp.pod, sp.container = "", "", ""

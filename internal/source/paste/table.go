@@ -9,15 +9,10 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/octable"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
 )
-
-// column is one column of a table of oc: its name, and where it begins.
-type column struct {
-	name string
-	from int
-}
 
 // schema makes an object of a row. What a table prints for nothing is "".
 type schema struct {
@@ -44,20 +39,17 @@ var schemas = []schema{
 	{need: []string{"NAME", "READY", "STATUS", "RESTARTS"}, make: podRow, space: unnamedSpace},
 }
 
-var (
-	heading = regexp.MustCompile(`^\s{0,8}(?:NAMESPACE\s+)?NAME\s+[A-Z][A-Z -]*[A-Z]`)
-	cell    = regexp.MustCompile(`[A-Z][A-Z-]*(?: [A-Z][A-Z-]*)*`)
-)
+var heading = regexp.MustCompile(`^\s{0,8}(?:NAMESPACE\s+)?NAME\s+[A-Z][A-Z -]*[A-Z]`)
 
 // table takes a table of oc with its rows.
 func (sp *splitter) table() bool {
 	head := string(sp.lines[sp.at])
 	if !heading.MatchString(head) {
-		if head = unmarked(head); !heading.MatchString(head) {
+		if head = octable.Unmarked(head); !heading.MatchString(head) {
 			return false
 		}
 	}
-	columns := columnsOf(head)
+	columns := octable.Columns(head)
 	known := schemaOf(columns)
 	sp.at++
 	sp.s.mixed = true
@@ -71,7 +63,7 @@ func (sp *splitter) table() bool {
 		}
 		row, ok := rowOf(line, columns)
 		if !ok {
-			if row, ok = rowOf(unmarked(line), columns); !ok {
+			if row, ok = rowOf(octable.Unmarked(line), columns); !ok {
 				break
 			}
 		}
@@ -80,29 +72,10 @@ func (sp *splitter) table() bool {
 	return true
 }
 
-// columnsOf reads the heading of a table. Some programs make one blank of several: then
-// only the words of a row tell the cells apart.
-func columnsOf(head string) []column {
-	var columns []column
-	if !strings.Contains(strings.TrimSpace(head), "  ") {
-		for _, word := range strings.Fields(head) {
-			columns = append(columns, column{word, unaligned})
-		}
-		return columns
-	}
-	for _, at := range cell.FindAllStringIndex(head, -1) {
-		columns = append(columns, column{head[at[0]:at[1]], at[0]})
-	}
-	return columns
-}
-
-// unaligned is the place of a column that has none.
-const unaligned = -1
-
-func schemaOf(columns []column) *schema {
+func schemaOf(columns []octable.Column) *schema {
 	names := map[string]bool{}
 	for _, c := range columns {
-		names[c.name] = true
+		names[c.Name] = true
 	}
 	for i := range schemas {
 		if !slices.ContainsFunc(schemas[i].need, func(n string) bool { return !names[n] }) {
@@ -123,7 +96,7 @@ func (sp *splitter) row(known *schema, row map[string]string) {
 			return // a pod without its namespace is any pod
 		}
 	}
-	if age, ok := ageOf(row["AGE"]); ok && !sp.clock.IsZero() {
+	if age, ok := octable.Age(row["AGE"]); ok && !sp.clock.IsZero() {
 		meta["creationTimestamp"] = sp.clock.Add(-age).UTC().Format(time.RFC3339)
 	}
 	if extra, ok := content["metadata"].(map[string]any); ok {
@@ -146,75 +119,21 @@ func firstOf(values ...string) string {
 	return ""
 }
 
-// rowOf reads the cells of a row: by the columns' positions where they fit, else by blanks
-// where there are as many words as columns.
-func rowOf(line string, columns []column) (map[string]string, bool) {
-	row := map[string]string{}
-	fits := columns[0].from != unaligned
-	for i, c := range columns {
-		if !fits {
-			break
-		}
-		if c.from > len(line) {
-			row[c.name] = ""
-			continue
-		}
-		to := len(line)
-		if i+1 < len(columns) {
-			to = min(columns[i+1].from, len(line))
-		}
-		if c.from > 0 && line[c.from-1] != ' ' {
-			fits = false
-			break
-		}
-		row[c.name] = value(line[c.from:to])
-	}
-	if fits {
-		return row, dnsName.MatchString(row["NAME"])
-	}
-	words := strings.Fields(line)
-	if len(words) != len(columns) {
+// rowOf is the cells of a row by the names of their columns. False for a line that has no
+// name of an object.
+func rowOf(line string, columns []octable.Column) (map[string]string, bool) {
+	cells, ok := octable.Row(line, columns)
+	if !ok {
 		return nil, false
 	}
+	row := map[string]string{}
 	for i, c := range columns {
-		row[c.name] = value(words[i])
+		row[c.Name] = cells[i]
 	}
 	return row, dnsName.MatchString(row["NAME"])
 }
 
 var dnsName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
-
-func value(text string) string {
-	if text = unmarked(strings.TrimSpace(text)); text == "<none>" || text == "<unset>" || text == "<unknown>" {
-		return ""
-	}
-	return text
-}
-
-// marks are what Markdown puts around a word to print it as code or in bold. No name and no
-// value of oc has them.
-var marks = strings.NewReplacer("`", "", "**", "")
-
-// unmarked is a text without the marks of Markdown, as it was before somebody wrote it into a
-// ticket.
-func unmarked(text string) string { return marks.Replace(text) }
-
-var ageParts = regexp.MustCompile(`^(?:(\d+)y)?(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$`)
-
-// ageOf reads an age of oc (k8s.io/apimachinery:pkg/util/duration HumanDuration).
-func ageOf(text string) (time.Duration, bool) {
-	m := ageParts.FindStringSubmatch(text)
-	if m == nil || text == "" {
-		return 0, false
-	}
-	var sum time.Duration
-	for i, unit := range []time.Duration{365 * 24 * time.Hour, 24 * time.Hour, time.Hour, time.Minute, time.Second} {
-		if n, err := strconv.Atoi(m[i+1]); err == nil && n < 100_000 {
-			sum += time.Duration(n) * unit
-		}
-	}
-	return sum, true
-}
 
 // condition is a condition without what a table does not print.
 func condition(kind, status string) map[string]any {
@@ -303,7 +222,7 @@ func operatorRow(row map[string]string, now time.Time) (map[string]any, evidence
 	list := conditions(row, "Available", "Progressing", "Degraded")
 	for _, c := range list {
 		c := c.(map[string]any)
-		if age, ok := ageOf(row["SINCE"]); ok && c["type"] == "Available" && !now.IsZero() {
+		if age, ok := octable.Age(row["SINCE"]); ok && c["type"] == "Available" && !now.IsZero() {
 			c["lastTransitionTime"] = now.Add(-age).UTC().Format(time.RFC3339)
 		}
 		worst := c["type"] == "Degraded" && c["status"] == "True" || c["type"] == "Available" && c["status"] == "False"

@@ -33,7 +33,7 @@ const (
 var (
 	loggedMessage   = regexp.MustCompile(`\blevel=[a-z]+ msg=("(?:[^"\\]|\\.)*"|.*)`)
 	terminalMessage = regexp.MustCompile(`^(?:DEBUG|INFO|WARNING|ERROR|FATAL) +(?:\[\d+\] )?(.*)`)
-	loggedCondition = regexp.MustCompile(`(?s)^Cluster operator ([a-z0-9.-]+) ([A-Za-z]+) is (True|False|Unknown) with ([^ ]*?): ?(.*)$`)
+	loggedCondition = regexp.MustCompile(`(?s)^Cluster operator ([a-z0-9.-]+) ([A-Za-z]+) is (True|False|Unknown) with ([^ ]*?)(?::(?: +(.*))?)?$`)
 	newWait         = regexp.MustCompile(`^(?:Waiting up to |Install complete!|It is now safe to remove the bootstrap|Creating infrastructure resources)`)
 )
 
