@@ -62,7 +62,7 @@ func Parse(line []byte) Line {
 	if l.Level == NoLevel {
 		l.Level = spoken(&l)
 	}
-	if l.Form == Plain && (columns(rest) || isKey(rest) && (indented(line) || l.Level == NoLevel && !EndsInFailure(rest))) {
+	if l.Form == Plain && (columns(rest) || isEmptyField(rest) || isKey(rest) && (indented(line) || l.Level == NoLevel && !EndsInFailure(rest))) {
 		l.Form, l.Level = State, NoLevel // a word of trouble is a value in a cell, and not the program's own
 	}
 	return l

@@ -35,6 +35,9 @@ func spoken(l *Line) Level {
 	if string(l.Program) == "systemd" {
 		return unitLevel(m)
 	}
+	if bytes.HasPrefix(lower, []byte("expected ")) && expectation(m) {
+		return Error
+	}
 	if program, rest, ok := cutProcess(m); ok && len(program) < longestOpening {
 		if string(program) == "curl" && (bytes.HasPrefix(rest, []byte("(")) || bytes.Contains(rest, []byte(" timed out "))) {
 			return Error
@@ -58,6 +61,17 @@ func spoken(l *Line) Level {
 	return NoLevel
 }
 
+// expectation reports whether a message says what was expected and what came: "Expected one
+// file, found: a b", "expected A, got B", "expected A but B".
+func expectation(m []byte) bool {
+	for _, words := range [][]byte{[]byte(" found"), []byte(" got"), []byte(" but ")} {
+		if bytes.Contains(m, words) {
+			return true
+		}
+	}
+	return false
+}
+
 // longestNamed bounds a line of a shell's tool.
 const longestNamed = 300
 
@@ -70,6 +84,25 @@ func lowered(to, text []byte) []byte {
 		to = append(to, c)
 	}
 	return to
+}
+
+// isEmptyField reports whether a line is a field of describe without a value: "Error Message:".
+func isEmptyField(m []byte) bool {
+	key, ok := bytes.CutSuffix(m, []byte(":"))
+	if !ok || bytes.IndexByte(key, ' ') < 0 || len(key) > longestOpening {
+		return false
+	}
+	for word := range bytes.SplitSeq(key, []byte(" ")) {
+		if len(word) == 0 || word[0] < 'A' || word[0] > 'Z' {
+			return false
+		}
+		for _, c := range word {
+			if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // isKey reports whether a line without the header of a log is a key of an object or of

@@ -33,7 +33,8 @@ type errorForm struct {
 	chain       bool   // its causes follow, one a line
 	command     string // whose output they are, "" where no prompt is above them
 	fatal       bool
-	known       bool // a message knows the line and shows the step that failed: only the reason is looked for
+	says, next  string // its sentence and the next command, where it is no line of a log
+	known       bool   // a message knows the line and shows the step that failed: only the reason is looked for
 }
 
 // The bounds of what is kept of errors that nobody knows.
@@ -58,10 +59,14 @@ func (x *Index) judge(b []byte, f *found) {
 	var command []byte
 	var last *errorForm
 	var in block
+	var objects shown
+	defer objects.finish(x, f)
 	for line := range bytes.Lines(b) {
 		number++
+		objects.see(number, line)
 		if in.see(line) {
 			f.nameUnit(number, in.unit)
+			objects.activating(number, in.unit, line)
 		}
 		for len(known) > 0 && known[0] < number {
 			known = known[1:]
@@ -278,7 +283,9 @@ func (c *collector) unknownErrors(r *Report, failures, faults map[string]*Match)
 		r.ErrorLines += e.count
 		u := UnknownError{Program: e.first.writer, Host: e.first.host, Count: e.count, Lines: e.lines(c.clean), Fatal: e.fatal,
 			Next: c.x.nextOf(e.first.origin)}
-		u.Says = c.x.says(u.Lines[0])
+		if u.Says = c.x.says(u.Lines[0]); e.says != "" {
+			u.Says, u.Next = short(c.clean(e.says)), e.next
+		}
 		r.Errors = append(r.Errors, u)
 	}
 	r.ErrorLines += c.moreErrors

@@ -136,6 +136,9 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 		c.next[words] = end.Command(f)
 		return true
 	}
+	if e.says != "" {
+		return false
+	}
 	if leaf := leafWords[f.Leaf]; leaf.says != "" && !e.known { // of a known step that says less than the step
 		words := cmp.Or(e.last.writer, "a program") + " does not reach a server that the line does not name: " + leaf.says
 		c.match(to, words, fault.ShowsPossible, t)

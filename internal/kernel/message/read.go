@@ -42,6 +42,7 @@ type found struct {
 	tells []tell // signals of causes that were met
 
 	errors map[string]*errorForm
+	states []state // what rows of tables and conditions show
 	marks  []mark
 
 	certificates []certificate

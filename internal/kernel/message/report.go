@@ -83,8 +83,10 @@ type Match struct {
 	// Quiet is why a match is over: no line ends it, and the last 500 lines are without it.
 	Quiet bool `json:"-"`
 
-	state bool // one of its lines is part of an object or a table: it has no later line
-	depth int  // how far behind in its first line it stands: the deepest error of a chain is the reason
+	effect bool  // it only counts what others show
+	rows   []int // lines of the objects that it is about, where it is read from tables and conditions
+	state  bool  // one of its lines is part of an object or a table: it has no later line
+	depth  int   // how far behind in its first line it stands: the deepest error of a chain is the reason
 }
 
 // Line is a line of the text.
@@ -128,6 +130,7 @@ type collector struct {
 
 	errors     map[string]*errorForm
 	moreErrors int // lines of forms beyond the bound
+	states     []state
 	past       past
 
 	certificates []certificate
@@ -179,6 +182,7 @@ func (c *collector) add(f found) {
 		}
 	}
 	c.addErrors(f)
+	c.addStates(f)
 	c.past.add(f.marks, c.lines)
 	for _, x := range f.certificates {
 		x.line += c.lines
@@ -247,6 +251,7 @@ func (c *collector) report() *Report {
 		}
 	}
 	c.unknownErrors(r, byFailure, byFault)
+	c.statesTo(r, byFailure)
 	c.outOfDate(byFailure, byFault)
 	for id, m := range byFault {
 		f, _ := c.x.catalog.Fault(id)
@@ -331,6 +336,15 @@ type Seen struct {
 // Join adds what was decided from objects and journals to what messages show. A fault that
 // both show is one match, as sure as the surer of them. What a later line ended stays over.
 func (x *Index) Join(r *Report, list []Seen) {
+	seen := map[int]bool{}
+	for _, s := range list {
+		for _, item := range s.Evidence {
+			seen[item.Locator.Line] = true
+		}
+	}
+	r.Symptoms = slices.DeleteFunc(r.Symptoms, func(m Match) bool { // rules know these objects: they are not said twice
+		return len(m.rows) > 0 && !slices.ContainsFunc(m.rows, func(line int) bool { return !seen[line] })
+	})
 	ended := func(id string) bool {
 		return slices.ContainsFunc(r.Over, func(m Match) bool { return m.Fault == id })
 	}
@@ -477,8 +491,8 @@ func (x *Index) rank(r *Report) {
 		return m.Confidence.Rank() >= fault.ShowsLikely.Rank() && x.severity(m.Fault) >= fault.Error.Rank()
 	}
 	order := func(a, b Match) int {
-		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(!a.Step, !b.Step), boolFirst(grave(a), grave(b)),
-			-cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
+		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(!a.Step, !b.Step), boolFirst(!a.effect, !b.effect),
+			boolFirst(grave(a), grave(b)), -cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
 			-cmp.Compare(x.severity(a.Fault), x.severity(b.Fault)), -cmp.Compare(len(a.Explains), len(b.Explains)),
 			cmp.Compare(a.firstLine(), b.firstLine()), -cmp.Compare(a.Count, b.Count), cmp.Compare(a.Fault+a.Failure, b.Fault+b.Failure))
 	}

@@ -75,13 +75,42 @@ func Row(line string, columns []Column) ([]string, bool) {
 	}
 	words := strings.Fields(line)
 	if len(words) != len(columns) {
-		return nil, false
+		return shifted(line, columns)
 	}
 	for i := range columns {
 		cells[i] = Value(words[i])
 	}
 	return cells, true
 }
+
+// maxShift is how far a cell may be from its column where somebody has edited the row.
+const maxShift = 8
+
+// shifted reads a row in which somebody has made a cell shorter or longer, such as an address
+// that was not to be shown: each text goes to the nearest column.
+func shifted(line string, columns []Column) ([]string, bool) {
+	cells := make([]string, len(columns))
+	if columns[0].From == unaligned {
+		return nil, false
+	}
+	next := 0
+	for _, at := range texts.FindAllStringIndex(line, -1) {
+		best, distance := -1, maxShift+1
+		for i := next; i < len(columns); i++ {
+			if d := max(at[0]-columns[i].From, columns[i].From-at[0]); d < distance {
+				best, distance = i, d
+			}
+		}
+		if best < 0 {
+			return nil, false
+		}
+		cells[best], next = Value(line[at[0]:at[1]]), best+1
+	}
+	return cells, true
+}
+
+// texts are the cells of a row: between them are two blanks or more.
+var texts = regexp.MustCompile(`\S+(?: \S+)*`)
 
 // Value is the text of a cell, "" where the table prints that there is none.
 func Value(text string) string {

@@ -1,0 +1,187 @@
+package message
+
+import (
+	"bytes"
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/logline"
+)
+
+// shown follows the tables, events and objects that lines are part of, and gathers what they
+// say of trouble.
+type shown struct {
+	table  *table
+	object object
+	above  [2][]byte // the last lines that are not blank and no rows
+	states []state
+	events []event
+}
+
+// see reads one line.
+func (s *shown) see(number int, line []byte) {
+	switch c := line[0]; {
+	case c == '\n' || c == '\r':
+		s.table = nil
+		s.object.see(number, line)
+		return
+	case s.table != nil || c >= 'A' && c <= 'Z' || c == ' ':
+		if beginsTable(line) {
+			s.table = newTable(line, s.command())
+			return
+		}
+		if s.table != nil {
+			s.row(number, line)
+			return
+		}
+		if (c == ' ' || c == 'W' || c == 'N') && beginsEvent(line) {
+			if e, ok := describedRow(line); ok {
+				e.object = described(s.command())
+				s.addEvent(number, line, e)
+				return
+			}
+		}
+	}
+	s.object.see(number, line)
+	s.above[0], s.above[1] = s.above[1], line
+}
+
+// command is the command above a table, with the prompt before it.
+func (s *shown) command() []byte {
+	for _, line := range [][]byte{s.above[1], s.above[0]} {
+		if m := getCommand.Find(line); m != nil {
+			return m
+		}
+	}
+	return nil
+}
+
+var getCommand = regexp.MustCompile(`\b(?:oc|kubectl|omc|omg)\b[^|;]*? (?:get|describe) [^|;]*`)
+
+// rowName is the name of an object in a row.
+var rowName = regexp.MustCompile(`^[a-z0-9][a-z0-9._:/-]*$`)
+
+func (s *shown) row(number int, line []byte) {
+	if _, ok := logline.Command(line); ok || bytes.Contains(line, []byte(" get ")) && getCommand.Match(line) {
+		s.table = nil
+		s.above[0], s.above[1] = s.above[1], line
+		return
+	}
+	if s.table.events {
+		if e, ok := s.table.event(line); ok {
+			s.addEvent(number, line, e)
+		}
+		return
+	}
+	if row := s.table.row(line); row != nil && rowName.MatchString(row.name) {
+		row.line = number
+		s.states = append(s.states, *row)
+	}
+}
+
+func (s *shown) addEvent(number int, line []byte, e event) {
+	e.line, e.text = number, line
+	s.events = append(s.events, e)
+}
+
+// finish puts what was gathered into what a block shows. Lines that a message knows are not
+// said again, and messages of conditions that are well are no trouble.
+func (s *shown) finish(x *Index, f *found) {
+	s.object.flush()
+	s.states = append(s.states, s.object.states...)
+	if well := s.object.well; len(well) > 0 {
+		f.hits = slices.DeleteFunc(f.hits, func(h hit) bool {
+			r := &x.rules[h.rule]
+			return r.Normal == "" && slices.ContainsFunc(well, func(at [2]int) bool { return at[0] <= h.line && h.line <= at[1] })
+		})
+	}
+	if len(s.states) == 0 && len(s.events) == 0 {
+		return
+	}
+	known := map[int]bool{}
+	for _, h := range f.hits {
+		known[h.line] = true
+	}
+	for _, one := range s.states {
+		if !known[one.line] {
+			f.states = append(f.states, one)
+		}
+	}
+	f.addEvents(s.events, known)
+}
+
+// activating adds a unit that systemd has been starting for too long.
+func (s *shown) activating(number int, unit string, line []byte) {
+	m := startingUnit.FindSubmatch(line)
+	if m == nil {
+		return
+	}
+	if string(m[1]) == "start" && !bytes.ContainsAny(m[2], "hdwMy") && !bytes.Contains(m[2], []byte("month")) {
+		return // minutes and seconds
+	}
+	says := "starts and stops again (auto-restart)"
+	if string(m[1]) == "start" {
+		says = "has been activating (start) for " + string(m[2])
+	}
+	s.states = append(s.states, state{line: number, text: string(bytes.TrimRight(line, "\r\n")), kind: "unit", name: unit, says: says,
+		next: "journalctl -b -u " + unit + " shows what it waits for; its last line names the step"})
+}
+
+var startingUnit = regexp.MustCompile(`Active: activating \((start|auto-restart)\).*; (.+?) ago`)
+
+// addStates gathers what rows and conditions of a block show, which begins behind some lines.
+func (c *collector) addStates(f found) {
+	for _, s := range f.states {
+		s.line += c.lines
+		c.states = append(c.states, s)
+	}
+}
+
+// statesTo puts what rows and conditions show into the report, one match for those that are
+// alike.
+func (c *collector) statesTo(r *Report, failures map[string]*Match) {
+	type group struct {
+		first state
+		t     *ruleMatches
+		lines []int
+	}
+	groups := map[string]*group{}
+	var keys []string
+	for _, s := range c.states {
+		line := Line{Number: s.line, Text: s.text, origin: origin{form: logline.State}}
+		if s.waits {
+			if len(r.Normal) < maxNormal {
+				r.Normal = append(r.Normal, Note{Words: strings.TrimSpace(s.subject() + ": " + c.clean(s.says)), Line: line})
+			}
+			continue
+		}
+		key := s.kind + "\x00" + s.says
+		if i := slices.IndexFunc(keys, func(k string) bool { return k == key }); i < 0 && len(keys) < maxForms {
+			keys = append(keys, key)
+			groups[key] = &group{first: s, t: &ruleMatches{}}
+		}
+		g := groups[key]
+		if g == nil {
+			c.moreErrors++
+			continue
+		}
+		if g.t.count++; len(g.t.first) < keptLines {
+			g.t.first = append(g.t.first, line)
+		}
+		g.t.last, g.lines = line, append(g.lines, s.line)
+	}
+	for _, key := range keys {
+		g := groups[key]
+		g.t.print(c.clean)
+		words := c.clean(g.first.title(len(g.lines) - 1))
+		words = strings.TrimRight(words, ". ")
+		c.match(failures, words, fault.ShowsPossible, g.t)
+		m := failures[words]
+		m.rows, m.Reason, m.effect = g.lines, g.first.why, g.first.effect
+		c.next[words] = cmp.Or(c.next[words], g.first.next)
+		c.steps[words] = c.steps[words] || !g.first.why
+	}
+}

@@ -1,0 +1,311 @@
+package message
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/octable"
+)
+
+// state is what a row of a table, or a condition, says of one object: what is wrong with it,
+// or what it still waits for.
+type state struct {
+	line                  int
+	text                  string // the line
+	kind, name, namespace string // of the object, "" where not known
+	says                  string // what is wrong
+	next                  string // the command that shows more
+	waits                 bool   // no trouble yet: it is on its way
+	why                   bool   // it says why
+	effect                bool   // it only counts what other objects show
+}
+
+// table is the table of oc that lines are in.
+type table struct {
+	columns []octable.Column
+	at      map[string]int // the place of a column, by name
+	kind    string         // of its objects, as its command names it, "" where not known
+	in      string         // the namespace that its command names
+	states  []int          // columns that say how an object is
+	events  bool
+	skip    bool // rules of the catalog know the whole of such a table
+}
+
+// How long an object may be on its way before a table that still shows it so is trouble. A
+// table shows only how old the object is.
+const (
+	podStarts    = 10 * time.Minute
+	machineJoins = 2 * time.Hour
+	installEnds  = time.Hour
+)
+
+// stateColumns are columns whose cell is a word for how an object is.
+var stateColumns = set("STATE", "STATUS", "PHASE", "PROVISIONING STATUS", "PROVISIONSTATUS", "OPERATIONAL STATUS", "HEALTH", "HEALTH STATUS", "ERROR", "ERRORS",
+	"REASON", "CONDITION", "CONDITIONS", "RESULT", "STAGE", "POWERSTATE", "SYNC STATUS", "INSTALL STATUS", "LAST ERROR", "ERROR MESSAGE", "FAILURE")
+
+// goodColumns are columns that are True where all is well, badColumns those that are True in
+// trouble.
+var (
+	goodColumns = set("READY", "AVAILABLE", "HEALTHY", "JOINED", "SYNCED", "ESTABLISHED", "CONNECTED", "RECONCILED")
+	badColumns  = set("DEGRADED", "FAILING", "FAILED", "UNHEALTHY", "STALLED")
+)
+
+// errorColumns are columns in which each text is trouble: they are empty where all is well.
+var errorColumns = set("ERROR", "ERRORS", "LAST ERROR", "ERROR MESSAGE", "FAILURE")
+
+// beginsTable reports whether a line can be the heading of a table: it begins in capitals.
+func beginsTable(line []byte) bool {
+	if len(line) < 12 {
+		return false
+	}
+	for _, c := range line[:3] {
+		if (c < 'A' || c > 'Z') && c != ' ' {
+			return false
+		}
+	}
+	for _, c := range line {
+		if c >= 'a' && c <= 'z' {
+			return false
+		}
+	}
+	return bytes.Contains(line, []byte("NAME")) || bytes.Contains(line, []byte("REASON"))
+}
+
+// newTable reads the heading of a table; nil where the line is none, or none that says how
+// its objects are. Command is what is above it.
+func newTable(line, command []byte) *table {
+	head := strings.TrimRight(string(line), "\r\n")
+	t := &table{columns: octable.Columns(head), at: map[string]int{}}
+	for i, c := range t.columns {
+		t.at[c.Name] = i
+	}
+	t.events = t.has("TYPE", "REASON", "MESSAGE")
+	if !t.events && !t.has("NAME") || len(t.columns) < 2 {
+		return nil
+	}
+	t.skip = t.has("ROLES", "STATUS", "VERSION") || t.has("CONFIG", "UPDATED", "DEGRADED") || t.has("AVAILABLE", "PROGRESSING", "DEGRADED", "SINCE") ||
+		t.has("REQUESTOR", "CONDITION")
+	for i, c := range t.columns {
+		if stateColumns[c.Name] || goodColumns[c.Name] || badColumns[c.Name] {
+			t.states = append(t.states, i)
+		}
+	}
+	if !t.events && (t.skip || len(t.states) == 0) {
+		return nil
+	}
+	t.of(command)
+	return t
+}
+
+func (t *table) has(columns ...string) bool {
+	return !slices.ContainsFunc(columns, func(c string) bool { _, ok := t.at[c]; return !ok })
+}
+
+// of takes the kind and the namespace from the command above a table, else the kind from its
+// columns.
+func (t *table) of(command []byte) {
+	words := strings.Fields(string(command))
+	for i, w := range words {
+		switch next := append(words[i+1:], "")[0]; {
+		case w == "get" || w == "describe":
+			if t.kind == "" && !strings.HasPrefix(next, "-") && !strings.ContainsAny(next, ",") && next != "all" {
+				t.kind, _, _ = strings.Cut(next, "/")
+			}
+		case w == "-n" || w == "--namespace":
+			t.in = next
+		case strings.HasPrefix(w, "--namespace="):
+			t.in = strings.TrimPrefix(w, "--namespace=")
+		case strings.HasPrefix(w, "-n") && len(w) > 2:
+			t.in = w[2:]
+		}
+	}
+	if t.kind = singular(t.kind); t.kind != "" {
+		return
+	}
+	for _, k := range []struct {
+		kind    string
+		columns []string
+	}{
+		{"pod", []string{"READY", "STATUS", "RESTARTS"}}, {"baremetalhost", []string{"CONSUMER", "ONLINE"}}, {"clusterversion", []string{"VERSION", "AVAILABLE", "PROGRESSING", "STATUS"}},
+		{"machine", []string{"PHASE", "REGION"}}, {"machine", []string{"STATE", "REGION"}}, {"machineset", []string{"DESIRED", "CURRENT", "READY", "AVAILABLE", "AGE"}},
+		{"deployment", []string{"READY", "UP-TO-DATE"}}, {"managedcluster", []string{"HUB ACCEPTED"}}, {"nodepool", []string{"DESIRED NODES"}},
+		{"pvc", []string{"CAPACITY", "STORAGECLASS", "VOLUME"}}, {"hostedcluster", []string{"KUBECONFIG", "PROGRESS"}}, {"apiservice", []string{"SERVICE", "AVAILABLE"}},
+		{"clusterdeployment", []string{"INFRAID"}}, {"namespace", []string{"DISPLAY NAME"}},
+	} {
+		if t.has(k.columns...) {
+			t.kind = k.kind
+			return
+		}
+	}
+}
+
+// singular is a kind as somebody types it, without its plural: it stands before one name.
+func singular(kind string) string {
+	kind = strings.ToLower(kind)
+	name, _, _ := strings.Cut(kind, ".")
+	switch {
+	case len(name) < 5, strings.HasSuffix(name, "ss"), strings.HasSuffix(name, "us"):
+	case strings.HasSuffix(name, "ies"):
+		name = strings.TrimSuffix(name, "ies") + "y"
+	case strings.HasSuffix(name, "sses"), strings.HasSuffix(name, "shes"):
+		name = strings.TrimSuffix(name, "es")
+	default:
+		name = strings.TrimSuffix(name, "s")
+	}
+	if name == "po" {
+		name = "pod"
+	}
+	return name
+}
+
+// row reads a row. Nil for a line that is none, and for an object that is well.
+func (t *table) row(line []byte) *state {
+	cells, ok := octable.Row(octable.Unmarked(strings.TrimRight(string(line), " \r\n")), t.columns)
+	if !ok {
+		return nil
+	}
+	get := func(name string) string {
+		if i, ok := t.at[name]; ok {
+			return cells[i]
+		}
+		return ""
+	}
+	s := &state{text: string(bytes.TrimRight(line, "\r\n")), kind: t.kind, name: get("NAME"), namespace: cmp.Or(get("NAMESPACE"), t.in)}
+	if s.name == "" || strings.ContainsAny(s.name, " \t") {
+		return nil
+	}
+	if kind, name, ok := strings.Cut(s.name, "/"); ok {
+		s.kind, s.name = singular(kind), name
+	}
+	age, aged := octable.Age(cmp.Or(get("SINCE"), get("AGE")))
+	since := cmp.Or(get("SINCE"), get("AGE"))
+	status := cmp.Or(get("STATUS"), get("PHASE"))
+	if isDone(status) {
+		return nil
+	}
+	var says []string
+	for _, i := range t.states {
+		name, value := t.columns[i].Name, cells[i]
+		if value == "" || s.kind == "clusterversion" && name == "STATUS" {
+			continue
+		}
+		word, waits := t.cell(s.kind, name, value, age, aged, get)
+		if word == "" {
+			continue
+		}
+		if aged && (waits || goodColumns[name] || isPassing(value)) {
+			word += " for " + since
+			if !t.has("SINCE") {
+				word = strings.TrimSuffix(word, " for "+since) + ", and it is " + since + " old"
+			}
+		}
+		says, s.waits = append(says, word), waits && (s.waits || len(says) == 0)
+	}
+	if len(says) == 0 {
+		return nil
+	}
+	s.says = strings.Join(slices.Compact(says), ", ")
+	s.effect = strings.Contains(says[0], " are READY")
+	for _, more := range []string{"MESSAGE", "PROVISIONDETAILS", "DETAILS", "REASON"} {
+		if value := get(more); value != "" && !strings.Contains(s.says, value) && s.kind != "pod" {
+			s.says += ": " + value
+			break
+		}
+	}
+	if s.kind == "clusterversion" && get("STATUS") != "" {
+		s.says += ": " + get("STATUS")
+	}
+	s.next = s.describe()
+	return s
+}
+
+// isDone reports whether a pod or a job ran to its end.
+func isDone(status string) bool {
+	return status == "Completed" || status == "Succeeded" || status == "Complete"
+}
+
+// cell is what a cell says of trouble in words, "" where it says none. Waits: it is on its
+// way, and not for long.
+func (t *table) cell(kind, column, value string, age time.Duration, aged bool, get func(string) string) (says string, waits bool) {
+	is := fmt.Sprintf("%s is %s", column, value)
+	first, _, _ := strings.Cut(value, " ")
+	switch {
+	case errorColumns[column]:
+		if _, err := strconv.Atoi(value); err == nil || strings.EqualFold(value, "false") || strings.EqualFold(value, "no") || strings.EqualFold(value, "none") || value == "-" {
+			return "", false
+		}
+		if t.has("AGE") && column == t.columns[len(t.columns)-2].Name {
+			if _, isAge := octable.Age(value); isAge { // the cells have moved
+				return "", false
+			}
+		}
+		return is, false
+	case badColumns[column]:
+		return when(first == "True", is), false
+	case column == "READY" && strings.Contains(value, "/"):
+		ready, of, _ := strings.Cut(value, "/")
+		n, err := strconv.Atoi(of)
+		if err != nil || n == 0 || ready == of || t.has("STATUS") && get("STATUS") != "Running" || !aged || age < podStarts {
+			return "", false
+		}
+		return is, false
+	case goodColumns[column] && (first == "False" || first == "Unknown"):
+		if first == "False" && get("PROGRESSING") == "True" && aged && age < installEnds {
+			return is, true
+		}
+		return is, false
+	case goodColumns[column]:
+		have, err := strconv.Atoi(value)
+		want, err2 := strconv.Atoi(get("DESIRED"))
+		if column != "READY" || err != nil || err2 != nil || have >= want || !aged || age < podStarts {
+			return "", false
+		}
+		return fmt.Sprintf("%d of %d are READY", have, want), false
+	case inTrouble(value) && !strings.Contains(value, "SchedulingDisabled"):
+		return is, false
+	}
+	switch wordsOf(value + " -")[0] {
+	case "pending", "container", "pod", "init": // ContainerCreating, PodInitializing, Init:0/2
+		if (column == "STATUS" || column == "PHASE") && (kind == "pod" || kind == "pvc" || kind == "persistentvolumeclaim") && aged && age >= podStarts && value != "Initialized" {
+			return is, false
+		}
+	case "provisioning", "provisioned":
+		if column == "PHASE" && strings.HasPrefix(kind, "machine") && aged && age >= machineJoins {
+			return is, false
+		}
+	}
+	return "", false
+}
+
+func when(is bool, text string) string {
+	if is {
+		return text
+	}
+	return ""
+}
+
+// describe is the command that shows the whole of an object.
+func (s *state) describe() string {
+	if s.name == "" {
+		return ""
+	}
+	space := ""
+	if s.namespace != "" {
+		space = " -n " + s.namespace
+	}
+	command := "oc describe " + cmp.Or(s.kind, "KIND") + " " + s.name + space
+	switch s.kind {
+	case "pod":
+		command += "; oc logs " + s.name + space + " --previous"
+	case "machine":
+		command += "; oc logs -n openshift-machine-api deploy/machine-api-controllers -c machine-controller"
+	case "managedcluster":
+		command += "; on that cluster: oc get pods -n open-cluster-management-agent"
+	}
+	return command
+}
