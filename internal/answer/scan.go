@@ -74,7 +74,8 @@ func (t *text) scanResult(r *message.Report, c *fault.Catalog) {
 		t.Lead(0, page.Red.Span(t.Sign(page.Bad)+" CAUSE FOUND: "), "  ", page.Plain, matchTitle(r.Matches[0], c)+sureWords[r.Matches[0].Confidence], 0)
 	case message.Unknown:
 		if r.Damaged != "" && len(r.Symptoms) == 0 {
-			t.Lead(0, page.Yellow.Span(t.Sign(page.Open)+" UNKNOWN: "), "  ", page.Plain, r.Damaged+". The rest of it was not checked: correct it, or copy it again", 0)
+			t.Lead(0, page.Yellow.Span(t.Sign(page.Open)+" UNKNOWN: "), "  ", page.Plain,
+				r.Damaged+". The rest of it was not checked: correct it, or copy it again", 0)
 			return
 		}
 		var says string
@@ -252,7 +253,8 @@ func (t *text) unknownErrors(r *message.Report) {
 	}
 	if r.PastErrors > 0 {
 		t.Blank()
-		t.Para(0, page.Span{}, page.Dim, page.Count(r.PastErrors, "line reports an error", "lines report errors")+" that Rollcall does not know. Past: resolved "+
+		t.Para(0, page.Span{}, page.Dim,
+			page.Count(r.PastErrors, "line reports an error", "lines report errors")+" that Rollcall does not know. Past: resolved "+
 			"later in this text, or not seen in its last 500 lines.")
 	}
 }

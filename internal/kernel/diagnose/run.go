@@ -65,7 +65,8 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 	}
 	if now.IsZero() {
 		if desc.Cut != "" {
-			return nil, fmt.Errorf("%s is damaged: %s; what could be read of it has no time: get the whole file, or give a time with --now: %w", desc.Name, desc.Cut, errNoTime)
+			return nil, fmt.Errorf("%s is damaged: %s; what could be read of it has no time: get the whole file, or give a time with --now: %w",
+				desc.Name, desc.Cut, errNoTime)
 		}
 		return nil, fmt.Errorf("choose the time of %s: %w; give one with --now", desc.Name, errNoTime)
 	}

@@ -219,7 +219,8 @@ func (r *Remedy) checkSteps(wrong *mistakes) {
 }
 
 // folded matches a command within a sentence. A page to read is not one.
-var folded = regexp.MustCompile("(?:^|[\\s`(\"])((?:oc|kubectl) (?:-n|get|describe|patch|delete|apply|replace|annotate|label|scale|adm|debug|exec|logs|edit|create|extract|rollout|set|login|config)\\b" +
+var folded = regexp.MustCompile("(?:^|[\\s`(\"])((?:oc|kubectl) " +
+	"(?:-n|get|describe|patch|delete|apply|replace|annotate|label|scale|adm|debug|exec|logs|edit|create|extract|rollout|set|login|config)\\b" +
 	"|sudo [a-z-]+|systemctl (?:start|stop|restart|enable|disable|status|show)\\b|(?:crictl|podman) (?:ps|logs|pull|exec|rmi|inspect|image|login|run)\\b" +
 	"|journalctl -|openssl (?:s_client|x509|req)\\b|chronyc (?:tracking|sources)\\b|nmcli (?:-|con|device)|rpm-ostree (?:status|cancel|cleanup|rebase)\\b" +
 	"|openshift-install (?:agent|create|wait-for|gather|version)\\b" +

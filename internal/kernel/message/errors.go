@@ -193,7 +193,8 @@ func (e *errorForm) causedBy(l logline.Line) bool {
 
 // continues adds the line behind one that ends with a colon.
 func (e *errorForm) continues(number int, l logline.Line) bool {
-	if e.count > 1 || number != e.first.Number+1 || l.Module != nil || l.Form == logline.State || !strings.HasSuffix(strings.TrimRight(e.first.Text, ` "`), ":") {
+	if e.count > 1 || number != e.first.Number+1 || l.Module != nil || l.Form == logline.State ||
+		!strings.HasSuffix(strings.TrimRight(e.first.Text, ` "`), ":") {
 		return false
 	}
 	e.more(l.Message)

@@ -303,7 +303,8 @@ func (c *collector) enders() (list []ender) {
 			continue
 		}
 		for host, l := range t.hosts {
-			list = append(list, ender{line: l.Number, host: host, state: l.form == logline.State, typed: isTyped(l), over: r.over, ends: r.Ends, stage: stageIndex(r.Proves)})
+			list = append(list, ender{line: l.Number, host: host, state: l.form == logline.State, typed: isTyped(l), over: r.over, ends: r.Ends,
+				stage: stageIndex(r.Proves)})
 		}
 	}
 	return list

@@ -7,7 +7,8 @@ import (
 
 // sequences are what a terminal obeys (ECMA-48): CSI with its parameters, strings as OSC up to
 // their end, and the short ones.
-var sequences = lazily(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x{9d}\x{90}\x{98}\x{9e}\x{9f}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?|\x1b[ -/]*[0-~]`)
+var sequences = lazily(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|` +
+	`(?:\x1b[\]PX^_]|[\x{9d}\x{90}\x{98}\x{9e}\x{9f}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?|\x1b[ -/]*[0-~]`)
 
 // Message makes a foreign message fit to print: it takes away what a terminal obeys and what has
 // no width, and replaces the secrets, in this order: a color between a name and its value hides
