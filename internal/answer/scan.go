@@ -255,7 +255,7 @@ func (t *text) unknownErrors(r *message.Report) {
 		t.Blank()
 		t.Para(0, page.Span{}, page.Dim,
 			page.Count(r.PastErrors, "line reports an error", "lines report errors")+" that Rollcall does not know. Past: resolved "+
-			"later in this text, or not seen in its last 500 lines.")
+				"later in this text, or not seen in its last 500 lines.")
 	}
 }
 
