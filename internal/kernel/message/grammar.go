@@ -66,7 +66,7 @@ var objectWords = map[logline.Leaf]struct{ says, next string }{
 	logline.ReadOnly: {"%s is on a read-only file system", "findmnt -T of the path, and dmesg, on the same host"},
 	logline.Busy:     {"%s is in use", "lsblk and mount, or fuser of it, on the same host"},
 	logline.Invalid: {"the API refuses %s",
-		"oc explain KIND.FIELD says what the field may hold. Where an operator writes the object, the value comes from its own " +
+		"oc explain KIND.FIELD shows what the field may hold. Where an operator writes the object, the value comes from its own " +
 			"configuration, or the release has a defect: oc get KIND NAME -o yaml, and the log of that operator"},
 	logline.Missing:    {"%s does not exist", "oc get KIND NAME in the namespace of who asks for it; then who has to make it"},
 	logline.NotAllowed: {"%s", "oc auth can-i --list --as USER. For your own commands: oc whoami, and the kubeconfig of an administrator"},
