@@ -36,8 +36,8 @@ type object struct {
 var ruled = set("node", "machineconfigpool", "clusteroperator", "certificatesigningrequest")
 
 // restConditions say nothing of how the cluster is: what Insights may read and send
-// (openshift/insights-operator:pkg/controller/status).
-var restConditions = set("RemoteConfigurationAvailable", "RemoteConfigurationValid", "SCAAvailable", "ClusterTransferAvailable")
+// (openshift/insights-operator:pkg/controller/status), and whether a list of updates was read.
+var restConditions = set("RetrievedUpdates", "RemoteConfigurationAvailable", "RemoteConfigurationValid", "SCAAvailable", "ClusterTransferAvailable")
 
 var (
 	badLast  = set("degraded", "failed", "failing", "failure", "error", "pressure", "unavailable", "unreachable", "stalled", "invalid", "unhealthy", "lost", "deadlock")
@@ -334,12 +334,12 @@ func (s *state) subject() string { return strings.TrimSpace(s.kind + " " + s.nam
 
 // title is the sentence of states that are alike: the first one, and how many more.
 func (s *state) title(more int) string {
-	who := s.subject()
+	who, says := s.subject(), s.says+s.age+s.detail
 	if who == "" {
-		return s.says
+		return says
 	}
 	if more > 0 {
 		who += fmt.Sprintf(" and %d more", more)
 	}
-	return who + ": " + s.says
+	return who + ": " + says
 }

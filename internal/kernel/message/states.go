@@ -154,11 +154,11 @@ func (c *collector) statesTo(r *Report, failures map[string]*Match) {
 		line := Line{Number: s.line, Text: s.text, origin: origin{form: logline.State}}
 		if s.waits {
 			if len(r.Normal) < maxNormal {
-				r.Normal = append(r.Normal, Note{Words: strings.TrimSpace(s.subject() + ": " + c.clean(s.says)), Line: line})
+				r.Normal = append(r.Normal, Note{Words: c.clean(s.title(0)), Line: line})
 			}
 			continue
 		}
-		key := s.kind + "\x00" + s.says
+		key := s.kind + "\x00" + s.says + s.detail
 		if i := slices.IndexFunc(keys, func(k string) bool { return k == key }); i < 0 && len(keys) < maxForms {
 			keys = append(keys, key)
 			groups[key] = &group{first: s, t: &ruleMatches{}}

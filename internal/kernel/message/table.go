@@ -19,6 +19,7 @@ type state struct {
 	text                  string // the line
 	kind, name, namespace string // of the object, "" where not known
 	says                  string // what is wrong
+	age, detail           string // how long or how old, and what the object itself says; behind says
 	next                  string // the command that shows more
 	waits                 bool   // no trouble yet: it is on its way
 	why                   bool   // it says why
@@ -149,7 +150,7 @@ func singular(kind string) string {
 	kind = strings.ToLower(kind)
 	name, _, _ := strings.Cut(kind, ".")
 	switch {
-	case len(name) < 5, strings.HasSuffix(name, "ss"), strings.HasSuffix(name, "us"):
+	case len(name) < 4, name == "dns", strings.HasSuffix(name, "ss"), strings.HasSuffix(name, "us"):
 	case strings.HasSuffix(name, "ies"):
 		name = strings.TrimSuffix(name, "ies") + "y"
 	case strings.HasSuffix(name, "sses"), strings.HasSuffix(name, "shes"):
@@ -198,10 +199,9 @@ func (t *table) row(line []byte) *state {
 		if word == "" {
 			continue
 		}
-		if aged && (waits || goodColumns[name] || isPassing(value)) {
-			word += " for " + since
-			if !t.has("SINCE") {
-				word = strings.TrimSuffix(word, " for "+since) + ", and it is " + since + " old"
+		if aged && (waits || goodColumns[name] || !inTrouble(value)) {
+			if s.age = ", and it is " + since + " old"; t.has("SINCE") {
+				s.age = " for " + since
 			}
 		}
 		says, s.waits = append(says, word), waits && (s.waits || len(says) == 0)
@@ -211,14 +211,14 @@ func (t *table) row(line []byte) *state {
 	}
 	s.says = strings.Join(slices.Compact(says), ", ")
 	s.effect = strings.Contains(says[0], " are READY")
+	if s.kind == "clusterversion" && get("STATUS") != "" {
+		s.detail = ": " + get("STATUS")
+	}
 	for _, more := range []string{"MESSAGE", "PROVISIONDETAILS", "DETAILS", "REASON"} {
 		if value := get(more); value != "" && !strings.Contains(s.says, value) && s.kind != "pod" {
-			s.says += ": " + value
+			s.detail = ": " + value
 			break
 		}
-	}
-	if s.kind == "clusterversion" && get("STATUS") != "" {
-		s.says += ": " + get("STATUS")
 	}
 	s.next = s.describe()
 	return s

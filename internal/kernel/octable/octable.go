@@ -93,8 +93,11 @@ func shifted(line string, columns []Column) ([]string, bool) {
 	if columns[0].From == unaligned {
 		return nil, false
 	}
-	next := 0
-	for _, at := range texts.FindAllStringIndex(line, -1) {
+	found, next := texts.FindAllStringIndex(line, -1), 0
+	if len(found) < 2 { // a sentence
+		return nil, false
+	}
+	for _, at := range found {
 		best, distance := -1, maxShift+1
 		for i := next; i < len(columns); i++ {
 			if d := max(at[0]-columns[i].From, columns[i].From-at[0]); d < distance {
