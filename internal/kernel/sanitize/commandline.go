@@ -10,8 +10,7 @@ import (
 
 // commandMarks are the programs with secrets in short flags, and parts of long flags.
 var commandMarks = func() []string {
-	marks := []string{"-pass", "pass ", "pass=", "password", "passwd", "passphrase", "passcode", "token", "secret", "-key ", "-key=", "apikey",
-		"activationkey", "cred", " -p", "oc login", "az login", "from-literal", "-pwd"}
+	marks := append([]string{" -p", "oc login", "az login", "from-literal"}, decodeMarks...)
 	for program := range programFlags {
 		if len(program) > 2 {
 			marks = append(marks, program)
@@ -56,15 +55,47 @@ func commandLines(v string) (found []span) {
 	return found
 }
 
+// pipeMarks are in every text that a pipe or a here-string hands a secret in.
+var pipeMarks = []string{"passwd", "cryptsetup", "kinit", "<<<", "-stdin", "sudo -s", "sudo --s"}
+
 // piped are the secrets that a shell writes into a program: echo x | passwd --stdin core,
 // echo core:x | chpasswd, sudo -S <<< x.
 var piped = []form{
-	{"echo", lazily(`\becho[ \t]+(?:-n[ \t]+)?(?:\\*["'])?([^\s"'|\\]+)(?:\\*["'])?[ \t]*\|[ \t]*(?:sudo[ \t]+)?(?:\S*/)?(?:passwd|cryptsetup|kinit)\b`)},
-	{"chpasswd", lazily(`\becho[ \t]+(?:-n[ \t]+)?(?:\\*["'])?[^\s"':|]+:([^\s"'|\\]+)(?:\\*["'])?[ \t]*\|[ \t]*(?:sudo[ \t]+)?(?:\S*/)?chpasswd\b`)},
-	{"<<<", lazily(`\b(?:sudo|passwd)\b[^\r\n|;]*<<<[ \t]*["']?([^\s"']+)`)},
+	{"|", lazily(`\b(?:echo|printf|print|cat[ \t]*<<<)[ \t]*(?:(?:-[neE]+|--|'%s(?:\\+n)?'|"%s(?:\\+n)?")[ \t]+)*(?:\\*["'])?([^\s"'|\\]+)(?:\\+n)?(?:\\*["'])?[ \t]*\|[^|\r\n;]{0,200}?` +
+		`(?:\bpasswd\b|\bcryptsetup\b|\bkinit\b|--?(?:password-)?stdin\b|\bsudo[ \t]+(?:-[A-Za-z]*S|--stdin))`)},
+	{"chpasswd", lazily(`\b(?:echo|printf|cat[ \t]*<<<)[ \t]+(?:-[neE]+[ \t]+)?(?:\\*["'])?[^\s"':|]+:([^\s"'|\\]+)(?:\\*["'])?[ \t]*\|[ \t]*(?:sudo[ \t]+)?(?:\S*/)?chpasswd\b`)},
+	{"chpasswd", lazily(`\bchpasswd\b[^\r\n|;<]*<<<?[ \t]*(?:-?[ \t]*["']?[A-Z]+["']?(?:\r?\n|\\+n))?(?:\\*["'])?[^\s"':|\\]+:([^\s"'|\\]+)`)},
+	{"<<<", lazily(`\b(?:sudo|passwd|kinit|cryptsetup)\b[^\r\n|;<]*<<<[ \t]*(?:\\*["'])?([^\s"'\\]+)`)},
+	{"<<<", lazily(`-stdin\b[^\r\n|;<]*<<<[ \t]*(?:\\*["'])?([^\s"'\\]+)`)},
 }
 
-// pipes returns where such secrets are.
+// positionMarks are in every text that positions finds something in.
+var positionMarks = []string{"identified", "set password", "password", "vault login", "net user", "send \"", "send \\\""}
+
+// positioned are secrets that only their place in a command or statement tells.
+var positioned = []form{
+	{"", lazily(`(?i)\bidentified(?:[ \t]+(?:with|via)[ \t]+\S+)?[ \t]+(?:by|as|using)(?:[ \t]+password)?[ \t]+\\*["']([^"'\s\\]{4,})`)},
+	{"", lazily(`(?i)\bpassword(?:[ \t]*=[ \t]*|[ \t]*\([ \t]*|[ \t]+)\\*'([^'\r\n\\]{4,})\\*'`)},
+	{"set password", lazily(`\buser[ \t]+set[ \t]+password[ \t]+\S+[ \t]+(?:\\*["'])?([^\s"'\\]+)`)}, // ipmitool
+	{"assword", lazily(`(?i)\bset[ \t]+[\w.]+\.password[ \t]+(?:\\*["'])?([^\s"'\\]+)`)},             // racadm
+	{"vault login", lazily(`\bvault login[ \t]+(?:-[\w-]+(?:=\S+)?[ \t]+)*(?:token=)?([^\s"'\\=-][^\s"'\\]{7,})`)},
+	{"net user", lazily(`(?i)\bnet user[ \t]+\S+[ \t]+([^\s"'\\/][^\s"'\\]{3,})`)},
+	{"send", lazily(`\bsend[ \t]+(?:--[ \t]+)?\\*"([^"\s\\]{6,})\\+r`)}, // expect
+}
+
+// positions returns where such secrets are.
+func positions(v string) (found []span) {
+	for _, f := range positioned {
+		for _, m := range f.findAll(v) {
+			if value := v[m[2]:m[3]]; noFlag(value) && (f.literal != "send" && f.literal != "vault login" || chosen(value, true)) {
+				found = append(found, span{m[2], m[3]})
+			}
+		}
+	}
+	return found
+}
+
+// pipes returns where the secrets are that a shell hands to a program.
 func pipes(v string) (found []span) {
 	for _, f := range piped {
 		for _, m := range f.findAll(v) {

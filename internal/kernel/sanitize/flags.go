@@ -112,8 +112,10 @@ func (c *command) use(flag string) flagUse {
 	}
 	name := strings.TrimLeft(flag, "-")
 	switch kind := kindOfKey(name); {
-	case kind == plainKey:
+	case kind == plainKey, kind == weakKey:
 		return noSecret
+	case kind == loginKey, kind == userKey:
+		return userColon
 	case kind == deepKey, strings.HasSuffix(name, "pass"), strings.HasSuffix(name, "pwd"):
 		return wholeSecret
 	}
@@ -134,7 +136,7 @@ func (u flagUse) secretOf(value string) (from, to int) {
 			return 0, len(value)
 		}
 	case likelyOnly:
-		if longSecret(value) && !lowPath.get().MatchString(value) {
+		if longSecret(value) && !nameOfObject(value) && !isReference(value) && !lowPath.get().MatchString(value) {
 			return 0, len(value)
 		}
 	case userColon:

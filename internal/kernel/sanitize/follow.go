@@ -23,7 +23,7 @@ func (s *Sanitizer) Follow(v string) {
 			return
 		}
 	}
-	s.block = opened(v)
+	s.block.open(v)
 	if wrappedEnd([]byte(v)) {
 		s.openBlob(v, s.Text(v))
 	}

@@ -25,7 +25,8 @@ var formats = []format{
 	{tokenMarks, prefixedTokens, false},
 	{jwtMarks, wrappedTokens, false},
 	{commandMarks, commandLines, false},
-	{[]string{"passwd", "cryptsetup", "kinit", "<<<"}, pipes, false},
+	{pipeMarks, pipes, false},
+	{positionMarks, positions, false},
 	{pairMarks, pairs, false},
 	{assignMarks, assignments, true},
 	{directiveMarks, directiveLines, true},
@@ -34,12 +35,16 @@ var formats = []format{
 	{headerMarks, headers, false},
 	{queryMarks, queries, false},
 	{[]string{"proxy", "@tcp", "@unix("}, bareLogins, false},
-	{[]string{"pass", "secret", "token", "credential", "api_key", "api-key", "apikey", "api key", "access_key", "access-key", "access key"}, mentioned, false},
+	{decodeMarks, nil, false}, // decode
 }
 
 // read replaces what a format finds in what the text quotes, where lines end, and then
 // in the text itself, where the quotes of values end.
 func (m *masked) read(f format) {
+	if f.find == nil {
+		m.hideSpans(m.s.decode(m.text))
+		return
+	}
 	if w, ok := unquoted(m.text, f.lines); ok {
 		m.hideSpans(w.spans(f.find(w.text)))
 	}

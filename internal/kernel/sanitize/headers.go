@@ -11,8 +11,9 @@ var (
 	headerName = lazily(`(?i)(?:\b(?:proxy-)?authorization|\bx-[a-z0-9-]*(?:token|key|secret|auth|session|signature)|\bprivate-token|\bapi-key)` +
 		colours + quote + colours + `[ \t]*[:=][ \t]*` + colours + `\[?(?:\\*["'])?`)
 	// scheme is one of the IANA registry of HTTP authentication schemes, or common.
-	scheme   = lazily(`(?i)^(?:basic|bearer|digest|negotiate|ntlm|token|apikey|hawk|oauth|splunk|aws4-hmac-sha256|hoba|mutual|vapid|scram-sha-\d+)[ \t]+`)
-	kubeWSok = lazily(`base64url\.bearer\.authorization\.k8s\.io\.([A-Za-z0-9_-]+)`)
+	scheme     = lazily(`(?i)^(?:basic|bearer|digest|negotiate|ntlm|token|apikey|hawk|oauth|splunk|aws4-hmac-sha256|hoba|mutual|vapid|scram-sha-\d+)[ \t]+`)
+	parameters = lazily(`^[A-Za-z_-]+=\\*"`)
+	kubeWSok   = lazily(`base64url\.bearer\.authorization\.k8s\.io\.([A-Za-z0-9_-]+)`)
 )
 
 // headerNames finds the names of headers, where one of them can be.
@@ -38,7 +39,7 @@ func headers(v string) (found []span) {
 		}
 		if known := scheme.get().FindString(v[from:min(len(v), from+40)]); known != "" {
 			from += len(known)
-			to := headerEnd(v, from, strings.EqualFold(strings.TrimSpace(known), "digest"))
+			to := headerEnd(v, from, strings.EqualFold(strings.TrimSpace(known), "digest") || parameters.get().MatchString(v[from:min(len(v), from+40)]))
 			if from < to && noFlag(v[from:to]) {
 				found = append(found, span{from, to})
 			}

@@ -60,14 +60,14 @@ func (s *Sanitizer) Spans(raw []byte) bool {
 	if s.inside > 0 || s.block.left > 0 || bytes.Contains(raw, []byte("-----")) {
 		return true
 	}
-	if s.manifest.left > 0 {
+	if s.manifest.left > 0 || bytes.Contains(raw, []byte("chpasswd")) {
 		return true
 	}
 	raw = bytes.TrimRight(raw, " \t\r")
 	if len(raw) == 0 {
 		return false
 	}
-	if strings.IndexByte(":=|>-+", raw[len(raw)-1]) >= 0 || endsInIndicator(raw) || opensItem(raw) ||
+	if strings.IndexByte(":=|>-+\\", raw[len(raw)-1]) >= 0 || endsInIndicator(raw) || opensItem(raw) ||
 		opensManifest(string(raw[max(0, len(raw)-manifestTail):])) {
 		return true
 	}
@@ -95,7 +95,7 @@ func (s *Sanitizer) line(v string) string {
 			return out
 		}
 	}
-	s.block = opened(v)
+	s.block.open(v)
 	out := s.Text(v)
 	s.openBlob(v, out)
 	return out
@@ -117,6 +117,8 @@ type block struct {
 	blob   bool   // base64 over many lines, of which one carried a secret
 	long   int    // the least length of a line of it
 	item   bool   // a flag in a list: the value is the next item
+	logins bool   // lines of chpasswd
+	goesOn bool   // the value of a flag is the first word of the next line
 	named  string // the name of a variable: the value is behind "value:"
 }
 
@@ -137,9 +139,28 @@ func prefixEnd(v string) int {
 	return len(linePrefix.get().FindString(v))
 }
 
+// opensScalar reports whether a line is a key with the head of a block scalar.
+func opensScalar(v string) bool {
+	rest := strings.TrimRight(v, "0123456789+-")
+	return (strings.HasSuffix(rest, ": |") || strings.HasSuffix(rest, ": >")) && strings.IndexByte(rest, ' ') == len(rest)-2
+}
+
 // opened returns the block that a line opens; most open none.
 func opened(v string) block {
 	end := strings.TrimRight(v, " \t\r")
+	if strings.HasSuffix(end, `\`) {
+		m := flagGoesOn.get().FindStringSubmatch(end[max(0, len(end)-96):])
+		if m == nil {
+			return block{}
+		}
+		var c command
+		if use := c.use(m[1]); use != noSecret {
+			return block{left: 1, goesOn: true, sure: use == wholeSecret}
+		}
+	}
+	if strings.Contains(end, "chpasswd") && heredoc.get().MatchString(end) {
+		return block{left: maxKeyLines, logins: true}
+	}
 	if b := openedByItem(end); b.left > 0 {
 		return b
 	}
@@ -161,7 +182,7 @@ func opened(v string) block {
 		name--
 	}
 	kind := kindOfKey(rest[name:])
-	if kind == plainKey {
+	if kind < maybeKey {
 		return block{}
 	}
 	b := block{
@@ -177,11 +198,13 @@ func opened(v string) block {
 }
 
 var (
-	nameLine  = lazily(`^[ \t]*(?:-[ \t]+)?["']?(?:name|key)["']?:[ \t]*["']?([\w.-]+)["']?,?$`)
-	valueLine = lazily(`^([ \t]*["']?value["']?:[ \t]*["']?)([^\s"'{\[|>].*?)(["']?,?[ \t]*\r?)$`)
-	flagLine  = lazily(`^[ \t]*-[ \t]+["']?(--?[A-Za-z][\w-]*)["']?$`)
-	listItem  = lazily(`^(-[ \t]+["']?)(.*?)(["']?)$`)
-	xmlOpened = lazily(`<(?:[\w.-]+:)?([\w.-]+)(?:[ \t][^<>]*)?>$`)
+	nameLine   = lazily(`^[ \t]*(?:-[ \t]+)?["']?(?:name|key)["']?:[ \t]*["']?([\w.-]+)["']?,?$`)
+	valueLine  = lazily(`^([ \t]*["']?value["']?:[ \t]*["']?)([^\s"'{\[|>].*?)(["']?,?[ \t]*\r?)$`)
+	flagGoesOn = lazily(`(?:^|[ \t])(--?[A-Za-z][\w.-]*)[ \t]*\\$`)
+	heredoc    = lazily(`\bchpasswd\b[^<]*<<-?[ \t]*["']?[A-Za-z]+["']?$`)
+	flagLine   = lazily(`^[ \t]*-[ \t]+["']?(--?[A-Za-z][\w.-]*)["']?$`)
+	listItem   = lazily(`^(-[ \t]+["']?)(.*?)(["']?)$`)
+	xmlOpened  = lazily(`<(?:[\w.-]+:)?([\w.-]+)(?:[ \t][^<>]*)?>$`)
 )
 
 // opensItem is a quick look for a line that openedByItem opens a block for. It reads from
@@ -228,16 +251,16 @@ func opensItem(end []byte) bool {
 // of a variable, a flag in a list, a tag of XML.
 func openedByItem(end string) block {
 	if strings.HasSuffix(end, ">") {
-		if m := xmlOpened.get().FindStringSubmatch(end); m != nil && kindOfKey(m[1]) >= secretKey {
-			return block{left: 1, sure: true}
+		if m := xmlOpened.get().FindStringSubmatch(end); m != nil && kindOfKey(m[1]) >= maybeKey {
+			return block{left: 1, sure: kindOfKey(m[1]) >= secretKey}
 		}
 	}
 	if !opensItem([]byte(end)) {
 		return block{}
 	}
 	body := end[prefixEnd(end):]
-	if m := nameLine.get().FindStringSubmatch(body); m != nil && kindOfKey(m[1]) != plainKey {
-		return block{left: 1, named: m[1]}
+	if m := nameLine.get().FindStringSubmatch(body); m != nil && kindOfKey(m[1]) >= weakKey {
+		return block{left: maxFields, named: m[1], indent: skip(body, 0, " \t-")}
 	}
 	if m := flagLine.get().FindStringSubmatch(body); m != nil {
 		var c command
@@ -247,6 +270,20 @@ func openedByItem(end string) block {
 	}
 	return block{}
 }
+
+// maxFields bounds the fields of an object between its name and its value.
+const maxFields = 8
+
+// open replaces a block by that which a line opens. One that waits for the value of a name goes
+// on over the other fields of the same object.
+func (b *block) open(v string) {
+	if next := opened(v); next.left > 0 || b.left == 0 || b.named == "" {
+		*b = next
+	}
+}
+
+// logins are lines with a user, a colon and a password, as chpasswd reads them.
+var logins = lazily(`^[A-Za-z_][\w.-]*:(\S{4,})$`)
 
 func indent(v string) int { return len(v) - len(strings.TrimLeft(v, " \t")) }
 
@@ -258,10 +295,31 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 	head += body[:indent(body)]
 	value := strings.TrimSpace(body)
 	switch {
-	case b.named != "":
+	case b.logins:
+		if m := logins.get().FindStringSubmatchIndex(value); m != nil {
+			return head + value[:m[2]] + s.digest(value[m[2]:m[3]]), true
+		}
 		b.left = 0
+	case !b.scalar && !b.blob && b.sure && indent(body) > b.indent && opensScalar(value):
+		*b = block{left: maxKeyLines, scalar: true, sure: true, indent: indent(body)}
+		return v, true
+	case b.named != "":
 		if m := valueLine.get().FindStringSubmatch(body); m != nil && namedSecret(b.named, m[2]) {
+			b.left = 0
 			return v[:len(v)-len(body)] + m[1] + s.digest(m[2]) + m[3], true
+		}
+		if value != "" && indent(body) >= b.indent && value[0] != '-' {
+			return "", false // another field of the object
+		}
+		b.left = 0
+	case b.goesOn:
+		b.left = 0
+		if strings.HasPrefix(value, redactedPrefix) {
+			return v, true
+		}
+		word, _, _ := strings.Cut(value, " ")
+		if word = strings.Trim(word, "\"'"); len(word) > 1 && word[0] != '-' && (b.sure && noFlag(word) || noPath(word)) {
+			return head + strings.Replace(value, word, s.digest(word), 1), true
 		}
 	case b.item:
 		b.left = 0
@@ -319,7 +377,7 @@ func (s *Sanitizer) blocks(v string) string {
 				continue
 			}
 		}
-		b = opened(line)
+		b.open(line)
 		out.WriteString(line)
 	}
 	return out.String()

@@ -6,60 +6,48 @@ import (
 	"unicode/utf8"
 )
 
-// keyKind is what the name of a field says of its value.
+// keyKind is what the name of a field says of its value. What is more sure is greater.
 type keyKind int
 
 const (
 	plainKey  keyKind = iota
+	weakKey           // one of many kinds of keys: a secret if it is as random as one
+	loginKey          // an address: user:password@host has a secret
+	userKey           // a user, with a password behind a colon
 	maybeKey          // a credential or a reference: the value tells
 	secretKey         // a secret
 	deepKey           // a secret, also where the value is an object or a list
 )
 
-// keyNames is the list of all names of credentials, in lower case and without
-// separators: "bmc-password", "ipmiPassword" and "ADMIN_PASSWORD" all end in
-// "password". A name of "ends" is also the end of a longer one, and may have an "s" or
-// digits behind it.
-//
-// It is deliberately narrow: "tokenSecret" and "pullSecret: {name}" are references,
-// and "passwordFile" is a path.
+// keyNames are the families of names, in lower case and without separators: "bmc-password",
+// "ipmiPassword" and "ADMIN_PASSWORD" all end in "password". A name of "ends" is also the end of
+// a longer one; an "s", digits and what nameTails lists may stand behind it. The most sure
+// family counts.
 var keyNames = []struct {
 	name string
 	kind keyKind
 	ends bool
 }{
-	{"password", deepKey, true},      // BareMetalHost's Secret, Ironic, every other program
-	{"passwd", deepKey, true},        // wpa_supplicant, netrc, Anaconda
-	{"passphrase", deepKey, true},    // ssh-keygen, gpg, LUKS
-	{"passcode", deepKey, true},      // consoles of BMCs
-	{"clientsecret", deepKey, true},  // OAuth, of identity providers and clouds
+	{"password", deepKey, true},   // BareMetalHost's Secret, Ironic, every other program
+	{"passwd", deepKey, true},     // wpa_supplicant, netrc, Anaconda
+	{"passphrase", deepKey, true}, // ssh-keygen, gpg, LUKS
+	{"passcode", deepKey, true},   // consoles of BMCs
+	{"passwort", deepKey, true},   // the same in other languages
+	{"kennwort", deepKey, true},
+	{"contrasena", deepKey, true},
+	{"motdepasse", deepKey, true},
 	{"bmcpass", deepKey, true},       // scripts around ipmitool
 	{"ipmipass", deepKey, true},      // the same
 	{"psk", deepKey, true},           // NetworkManager, wpa_supplicant
+	{"mkacak", deepKey, true},        // NetworkManager and nmstate, MACsec
 	{"wepkey", deepKey, true},        // NetworkManager wep-key0, wpa_supplicant wep_key0
 	{"authtok", deepKey, true},       // sssd.conf ldap_default_authtok
 	{"snmpcommunity", deepKey, true}, // settings of BMCs
-	{"authkey", secretKey, true},     // SNMPv3, Tailscale
-	{"privkey", secretKey, true},     // SNMPv3
 
-	{"secretkey", secretKey, true},       // S3, OAuth proxy
-	{"secretaccesskey", secretKey, true}, // AWS
-	{"privatekey", secretKey, true},      // WireGuard, kubeconfigs
-	{"accountkey", secretKey, true},      // Azure Storage
-	{"presharedkey", secretKey, true},    // WireGuard, Libreswan
-	{"apikey", secretKey, true},          // monitoring, clouds
-	{"accesstoken", secretKey, true},     // OAuth
-	{"refreshtoken", secretKey, true},    // OAuth
-	{"idtoken", secretKey, true},         // OIDC in kubeconfigs
-	{"bearertoken", secretKey, true},     // Prometheus, client-go
-	{"bootstraptoken", secretKey, true},  // kubeadm
-	{"identitytoken", secretKey, true},   // container registries
-	{"registrytoken", secretKey, true},   // container registries
 	{"dockerconfigjson", secretKey, true},
 	{"dockercfg", secretKey, true},
 	{"clientkeydata", secretKey, true},              // kubeconfigs
 	{"secretvalue", secretKey, true},                // annotations of token Secrets
-	{"encryptionkey", secretKey, true},              // etcd encryption, OVN IPsec
 	{"internalregistrypullsecret", secretKey, true}, // openshift/api:machineconfiguration/v1 ControllerConfigSpec
 	{"token", secretKey, false},
 	{"userdata", secretKey, false}, // Machine API, metal3
@@ -68,20 +56,58 @@ var keyNames = []struct {
 	{"authorization", maybeKey, true}, // HTTP
 	{"cookie", maybeKey, true},        // HTTP, OAuth proxy
 	{"credential", maybeKey, true},
-	{"accesskey", maybeKey, true}, // AWS: its ID is none
+	{"cred", maybeKey, true},
 	{"pass", maybeKey, true},
 	{"pwd", maybeKey, true},
-	{"auth", maybeKey, false}, // pull secrets
-	{"secret", maybeKey, false},
+	{"auth", maybeKey, true},       // pull secrets, npm
+	{"secret", maybeKey, true},     // most are names of Secrets
 	{"kubeadmin", maybeKey, false}, // the installer
-	{"rootpw", maybeKey, false},    // Kickstart
+	{"rootpw", maybeKey, true},     // Kickstart
+	{"bindpw", maybeKey, true},     // LDAP
+
+	{"proxyuser", userKey, true}, // curl
+	{"userpwd", userKey, true},   // the same
+	{"proxy", loginKey, true},
+	{"proxyurl", loginKey, true},
+	{"dsn", loginKey, true}, // database drivers
+
+	{"key", weakKey, true},
 }
 
-// nameEnds are the last two letters of keyNames, as endOfName gives them.
+// secretKinds are what stands in front of "secret", "token" and "key" in the names of those that
+// are secrets and no names of others.
+var secretKinds = map[string][]string{
+	"secret": {"client", "webhook", "shared", "consumer", "app", "oauth", "hmac", "jwt", "session", "signing", "api", "totp", "bot", "cookie", "encryption", "radius", "chap"},
+	"token":  {"access", "refresh", "id", "bearer", "bootstrap", "identity", "registry", "session", "api", "join", "bot"},
+	"pass":   {"db", "root", "admin", "user", "service"},
+	"pwd":    {"db", "root", "admin", "user", "service"},
+	"key": {"auth", "priv", "private", "secret", "secretaccess", "access", "account", "preshared", "shared", "api", "encryption", "decryption", "encrypt", "signing",
+		"hmac", "master", "fernet", "unseal", "luks", "aes", "des", "jwt", "jwe", "session", "cookie", "storage", "recovery", "unlock", "wrapping", "root", "integration",
+		"activation", "crypto", "cipher", "kek", "dek", "wireguard", "ipsec"},
+}
+
+// publicNames end like the name of a secret and are of something public, or are no such name.
+var publicNames = []string{
+	"bypass", "compass", "noproxy", "oauth",
+	"publickey", "pubkey", "hostkey", "knownkey", "sshkey", "authorizedkey", "verifykey", "verificationkey", "gpgkey", "rpmkey", "hotkey",
+	"topologykey", "labelkey", "annotationkey", "primarykey", "foreignkey", "sortkey", "partitionkey", "cachekey", "objectkey", "mapkey", "indexkey",
+	"taintkey", "fieldkey", "metrickey", "uniquekey", "idempotencykey", "turkey", "monkey",
+}
+
+// nameTails may stand behind a name.
+var nameTails = []string{"in", "out", "old", "new", "value", "text", "plain", "base64", "b64", "string", "data"}
+
+// nameEnds are the last two letters of keyNames and nameTails, as endOfName gives them.
 var nameEnds = func() (ends [1 << 16]bool) {
-	for _, n := range keyNames {
-		a, b := endOfName(n.name)
+	add := func(name string) {
+		a, b := endOfName(name)
 		ends[int(a)<<8|int(b)] = true
+	}
+	for _, n := range keyNames {
+		add(n.name)
+	}
+	for _, tail := range nameTails {
+		add(tail)
 	}
 	return ends
 }()
@@ -127,15 +153,37 @@ func kindOfKey(k string) keyKind {
 			return r
 		}, k)
 	}
-	if strings.HasSuffix(k, "bypass") || strings.HasSuffix(k, "compass") {
-		return plainKey
+	kind := kindOfName(k)
+	for _, tail := range nameTails {
+		if name, ok := strings.CutSuffix(strings.TrimRight(k, "0123456789"), tail); ok && len(name) > 4 {
+			if of := kindOfName(name); of > weakKey {
+				kind = max(kind, of)
+			}
+		}
 	}
-	one := strings.TrimSuffix(k, "s")
-	bare := strings.TrimRight(k, "0123456789")
+	return kind
+}
+
+// kindOfName is kindOfKey of a name without separators and tails.
+func kindOfName(k string) keyKind {
+	names := []string{k, strings.TrimSuffix(k, "s"), strings.TrimRight(k, "0123456789")}
 	kind := plainKey
+	for _, name := range names {
+		if slices.ContainsFunc(publicNames, func(public string) bool { return strings.HasSuffix(name, public) }) {
+			return plainKey
+		}
+		for end, kinds := range secretKinds {
+			if what, ok := strings.CutSuffix(name, end); ok && kind < secretKey &&
+				slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasSuffix(what, kind) }) {
+				kind = secretKey
+			}
+		}
+	}
+	if strings.HasSuffix(names[1], "clientsecret") {
+		return deepKey
+	}
 	for _, n := range keyNames {
-		if n.kind > kind && (k == n.name || n.ends &&
-			slices.ContainsFunc([]string{k, one, bare}, func(v string) bool { return strings.HasSuffix(v, n.name) })) {
+		if n.kind > kind && (k == n.name || n.ends && slices.ContainsFunc(names, func(v string) bool { return strings.HasSuffix(v, n.name) })) {
 			kind = n.kind
 		}
 	}

@@ -6,8 +6,7 @@ import (
 
 // Query strings and form bodies: fields apart by "&", also where Go's JSON, HTML or
 // another URL encodes that sign.
-var queryMarks = []string{"token", "auth", "pass", "secret", "key", "pwd", "sig=", "signature", "credential", "code=", "code%3d", "assertion", "samlresponse",
-	"verifier", "sid=", "session", "jwt=", "ticket", "cookie", "psk"}
+var queryMarks = append([]string{"sig=", "signature", "code=", "code%3d", "assertion", "samlresponse", "verifier", "sid=", "session", "jwt=", "ticket"}, decodeMarks...)
 
 // querySigns begin a field; "=" ends its name.
 var querySigns = []string{"?", "&amp;", "&", `\u0026`, "%3F", "%3f", "%26", "%253F", "%2526"}

@@ -39,9 +39,11 @@ var passMarks = []string{"password", "passwd", "passphrase", "passcode", "client
 	"access_token", "accesstoken", "refresh_token", "refreshtoken", "identity_token", "identitytoken", "registry_token", "registrytoken",
 	"bmc_pass", "bmcpass", "ipmi_pass", "ipmipass", "psk", "wep-key", "wep_key", "_authtok"}
 
+// foreign is text of others that looks like a digest.
+var foreign = secretPattern{find: lazily(`(\[redacted [^\]\r\n]*\]?)`)}
+
 // secretPatterns are tried in this order, each on texts that carry one of its marks.
 var secretPatterns = []secretPattern{
-	{[]string{redactedPrefix}, "", lazily(`(\[redacted [^\]\r\n]*\]?)`), nil}, // foreign text that looks like a digest
 	{[]string{"private key"}, "", lazily(`(?is)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(.+?)(?:-----END [A-Z0-9 ]*PRIVATE KEY|$)`), nil},
 	// base64 of a private key's PEM
 	{[]string{"ls0tls1crudjti"}, "", lazily(`(LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQy|BPUEVOU1NI|BFTkNSWVBURUQ|BEU0Eg)[A-Za-z0-9+/=]*)`), nil},
@@ -164,8 +166,15 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 		tries |= s.tries[mark]
 		return true
 	})
+	if covered(v) {
+		s.marks.Positions([]byte(readable(v).text), func(mark, _ int) bool {
+			tries |= s.tries[mark]
+			return true
+		})
+	}
 	urls := strings.Contains(v, "://")
-	if tries == 0 && !urls {
+	strange := strings.Contains(v, redactedPrefix)
+	if tries == 0 && !urls && !strange {
 		return v, false
 	}
 	if s.clean.has(v) {
@@ -178,6 +187,11 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 		}
 	}
 	m := s.mask(v)
+	if strange {
+		if m.apply(foreign); first && m.text != v && strings.Contains(m.text, redactedPrefix) {
+			return v, true
+		}
+	}
 	// What one pattern hides may join what another sees: until nothing changes, so
 	// that a replay finds nothing new.
 	for range 4 {

@@ -1,0 +1,341 @@
+package sanitize
+
+import (
+	"slices"
+	"strings"
+)
+
+// A decoder finds the structure of a text: what is a name, and where the value is that belongs to
+// it. It knows JSON, YAML, TOML, INI, XML, maps of Go and Python, tables and sentences by the
+// signs that stand between a name and its value, not by the names.
+//
+// Invariants: names are looked for in the view, where escapes, colors and characters without
+// width are gone; values end where they end in the text itself, because only there a quote tells
+// how deep it is nested. It takes time in proportion to the length of the text: a value is
+// looked for once, and each look around a name is bounded.
+type decoder struct {
+	s     *Sanitizer
+	v     string // the text
+	w     view
+	t     string // what w shows
+	found []span
+	done  int            // up to here in the view, values were found
+	ends  map[[2]int]int // of values, by their kind of quote and its depth, see quotedUntil
+}
+
+// relation is what a value has to do with a name.
+type relation int
+
+const (
+	assigned relation = iota // name: value, name=value, <name>value</name>
+	listed                   // "name", "value" or name(value)
+	beside                   // name: NAME, value: VALUE
+	cell                     // of a table
+	told                     // the password of root was set to VALUE
+	near                     // changed the password VALUE
+)
+
+// maxNear bounds how far a value may be from its name where other words are between them.
+const maxNear = 96
+
+// maxBeside bounds how far apart the fields of one object may be that hold a name and its value.
+const maxBeside = 512
+
+// decodeMarks are parts of the names of secrets, of which a text must have one.
+var decodeMarks = []string{"pass", "pwd", "secret", "token", "key", "cred", "auth", "psk", "cak", "kennwort", "clave", "rootpw", "bindpw", "proxy", "cookie", "community"}
+
+// decode returns where values are that belong to the name of a secret.
+func (s *Sanitizer) decode(v string) []span {
+	return s.decodeView(v, readable(v))
+}
+
+func (s *Sanitizer) decodeView(v string, w view) []span {
+	d := &decoder{s: s, v: v, w: w}
+	d.t = d.w.text
+	for i := 0; i < len(d.t); {
+		if !word(d.t[i]) {
+			i++
+			continue
+		}
+		end := d.nameEnd(i)
+		if kind := s.keys.kind(d.t[max(i, end-80):end]); kind != plainKey && i >= d.done {
+			d.named(i, end, kind)
+		}
+		i = end
+	}
+	return d.found
+}
+
+// nameEnd returns where a name ends: words that hyphens and dots join.
+func (d *decoder) nameEnd(i int) int {
+	for i < len(d.t) && (word(d.t[i]) || strings.IndexByte("-.", d.t[i]) >= 0 && i+1 < len(d.t) && word(d.t[i+1])) {
+		i++
+	}
+	return i
+}
+
+// named looks for the value of a name.
+func (d *decoder) named(from, end int, kind keyKind) {
+	switch {
+	case d.besideName(from, end, kind), d.element(from, end, kind):
+		return
+	}
+	at := d.closed(end)
+	quoted := at > end
+	blank := skip(d.t, at, " \t")
+	if blank >= len(d.t) {
+		return
+	}
+	switch sign := d.sign(blank, quoted); {
+	case d.t[from:end] == "PASS" && d.t[blank] == ':': // of a test
+	case sign > blank:
+		d.assignment(from, sign, kind)
+	case strings.HasPrefix(d.t[blank:], ".."):
+		d.value(skip(d.t, blank, ". \t:"), kind, cell)
+	case d.t[blank] == ',' && quoted:
+		if next := skip(d.t, blank+1, " \t"); d.quote(next) && from > 0 && d.quote(from-1) {
+			d.value(next, kind, listed)
+		}
+	case d.t[blank] == '(' && blank == at:
+		if next := skip(d.t, blank+1, " \t"); d.quote(next) {
+			d.value(next, kind, listed)
+		} else {
+			d.value(next, kind, cell)
+		}
+	case d.t[blank] == '{' && quoted: // variable "name" { default = "x" }
+		d.fallback(blank+1, kind)
+	case d.t[blank] == '|' || strings.HasPrefix(d.t[blank:], "│"), d.t[blank] == ',' && blank == at && blank+1 < len(d.t) && d.t[blank+1] != ' ' && (kind >= secretKey || strings.IndexByte(d.t[max(0, from-maxNear):from], ' ') < 0):
+		d.below(from, blank, kind)
+		d.value(skip(d.t, blank+1, " \t|\x94\x82"), kind, cell)
+	case d.t[blank] == '\n':
+		d.below(from, blank, kind)
+	case blank-at > 1 || d.t[at] == '\t':
+		d.below(from, blank, kind)
+		d.value(blank, kind, cell)
+	case blank > at:
+		d.sentence(blank, kind)
+	}
+}
+
+// closed returns what follows the quotes behind a name.
+func (d *decoder) closed(i int) int {
+	for n := 0; n < 2 && i < len(d.t) && strings.IndexByte("\"'`]", d.t[i]) >= 0; n++ {
+		i++
+	}
+	return i
+}
+
+func (d *decoder) quote(i int) bool { return i < len(d.t) && (d.t[i] == '"' || d.t[i] == '\'') }
+
+// sign returns where a sign ends that stands between a name and its value; i if there is none.
+func (d *decoder) sign(i int, quoted bool) int {
+	for _, sign := range []string{":=>", ":=", "=>", "==", "->", "=", ":", "→"} {
+		if strings.HasPrefix(d.t[i:], sign) {
+			if sign == "->" && quoted {
+				return i
+			}
+			return i + len(sign)
+		}
+	}
+	return i
+}
+
+// assignment reads the value behind a sign.
+func (d *decoder) assignment(from, at int, kind keyKind) {
+	how := assigned
+	if strings.HasSuffix(d.t[:at], "->") || strings.HasSuffix(d.t[:at], "→") {
+		how = told
+	}
+	at = d.opened(skip(d.t, at, " \t"))
+	if at >= len(d.t) {
+		return
+	}
+	if d.t[at-1] == '{' {
+		d.fields(at, kind)
+		return
+	}
+	if d.t[at] == '\n' || strings.IndexByte("|>", d.t[at]) >= 0 && strings.HasPrefix(d.t[min(len(d.t), skip(d.t, at, "|>+-0123456789")):], "\n") {
+		if at = strings.IndexByte(d.t[at:], '\n') + at + 1; at >= len(d.t) {
+			return
+		}
+		next := skip(d.t, at, " \t\n")
+		next = skip(d.t, next, "- ")
+		if e := d.nameEnd(next); e > next && e < len(d.t) && d.t[e] == ':' {
+			return // another key
+		}
+		if kind >= secretKey {
+			d.value(next, kind, told)
+		}
+		return
+	}
+	if !d.value(at, kind, how) && kind > userKey && !d.quote(at) {
+		d.changed(at, kind) // password: changed to VALUE
+	}
+}
+
+// changed reads "changed to VALUE" behind a sign.
+func (d *decoder) changed(at int, kind keyKind) {
+	const most = 32
+	if n := strings.Index(d.t[at:min(len(d.t), at+most)], " to "); n > 0 && strings.IndexAny(d.t[at:at+n], ",;\n\"{[") < 0 {
+		d.behind(at+n+1, kind)
+	}
+}
+
+// opened skips what may stand in front of a value: types of a dump, anchors and tags of YAML, a
+// bracket, and the letter in front of a quote.
+func (d *decoder) opened(i int) int {
+	for range 6 {
+		at := i
+		switch rest := d.t[i:]; {
+		case rest == "":
+			return i
+		case rest[0] == '&' || rest[0] == '!':
+			if e := strings.IndexAny(rest, " \t\n"); e > 0 && e < 64 && rest[e] != '\n' && (rest[0] == '!' || e < 24) && d.quietTag(rest[1:e]) {
+				i += skip(rest, e, " \t")
+			}
+		case rest[0] == '(':
+			if e := strings.IndexByte(rest, ')'); e > 0 && e < 32 && dumpType(rest[1:e]) {
+				i += skip(rest, e+1, " \t")
+			}
+		case rest[0] == '[' || rest[0] == '{':
+			i++
+		case strings.IndexByte("uUbBrRfF@$", rest[0]) >= 0 && d.quote(i+1):
+			i++
+		}
+		if i == at {
+			return i
+		}
+	}
+	return i
+}
+
+// fallback reads the default of a variable of Terraform and the like.
+func (d *decoder) fallback(i int, kind keyKind) {
+	const field = "default"
+	n := strings.Index(d.t[i:min(len(d.t), i+maxBeside)], field)
+	if n < 0 || strings.IndexByte(d.t[i:i+n], '}') >= 0 {
+		return
+	}
+	at := skip(d.t, d.closed(i+n+len(field)), " \t")
+	if at < len(d.t) && (d.t[at] == '=' || d.t[at] == ':') {
+		d.value(skip(d.t, at+1, " \t"), kind, beside)
+	}
+}
+
+// fields reads an object that stands behind the name of a secret, but what refers to another.
+func (d *decoder) fields(at int, kind keyKind) {
+	stop := min(len(d.t), at+maxBeside)
+	for at < stop && d.t[at] != '}' {
+		at = skip(d.t, at, " \t\n\"',")
+		end := d.nameEnd(at)
+		sign := d.closed(end)
+		if end == at || sign >= len(d.t) || d.t[sign] != ':' && d.t[sign] != '=' {
+			return
+		}
+		value := d.opened(skip(d.t, sign+1, " \t"))
+		if value >= len(d.t) || slices.Contains(referenceKeys, d.t[at:end]) || !d.value(value, kind, assigned) {
+			at = value
+			for at < stop && strings.IndexByte(",}\n", d.t[at]) < 0 {
+				at++
+			}
+			continue
+		}
+		at = max(d.done, value)
+	}
+}
+
+// quietTag reports whether a text is the name of an anchor or a tag.
+func (d *decoder) quietTag(v string) bool {
+	return strings.Trim(v, "!abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/-") == ""
+}
+
+// dumpType reports whether a text in brackets is a type or a length, as go-spew prints them.
+func dumpType(v string) bool {
+	switch {
+	case strings.HasPrefix(v, "len="), strings.HasPrefix(v, "cap="), strings.HasPrefix(v, "0x"):
+		return true
+	}
+	return v == "string" || v == "*string" || v == "[]byte" || v == "[]uint8"
+}
+
+// value reads a value at a place of the view, and notes it if it is a secret.
+func (d *decoder) value(i int, kind keyKind, how relation) bool {
+	if i >= len(d.t) {
+		return false
+	}
+	var s span
+	if d.quote(i) {
+		s = d.quotedValue(i)
+	} else {
+		from := d.w.place(i)
+		s = span{from, d.unquotedUntil(from, kind < deepKey || how == cell || how == near)}
+	}
+	return d.judge(s, kind, how, d.quote(i))
+}
+
+// judge notes a span whose value is a secret.
+func (d *decoder) judge(s span, kind keyKind, how relation, quoted bool) bool {
+	if s.from >= s.to {
+		return false
+	}
+	value := d.v[s.from:s.to]
+	if d.w.at != nil {
+		value = d.w.shown(s)
+	}
+	lo, hi := secretIn(value, kind, how, quoted)
+	if lo >= hi {
+		return false
+	}
+	if len(value) == s.to-s.from {
+		s = span{s.from + lo, s.from + hi}
+	}
+	d.found = append(d.found, s)
+	d.done = max(d.done, d.w.shownAt(s.to))
+	return true
+}
+
+// quotedValue returns where a value is whose opening quote is at a place of the view.
+func (d *decoder) quotedValue(i int) span {
+	from := d.w.place(i + 1)
+	if mark := d.v[from-1]; mark == '"' || mark == '\'' || strings.HasSuffix(d.v[:from], "u0022") {
+		from = doubled(d.v, from)
+		return span{from, d.quotedUntil(from)}
+	}
+	end := strings.IndexByte(d.t[i+1:min(len(d.t), i+1+maxValue)], d.t[i])
+	if end < 0 {
+		return span{from, d.unquotedUntil(from, false)}
+	}
+	return span{from, d.w.place(i + 1 + end)}
+}
+
+// quotedUntil is quotedEnd, which is not asked twice about one stretch of text.
+func (d *decoder) quotedUntil(from int) int {
+	key := [2]int{int(d.v[from-1]), slashes(d.v[max(0, from-64) : from-1])}
+	return d.until(key, from, func() int { return quotedEnd(d.v, from) })
+}
+
+// unquotedUntil is unquotedEnd, of the same kind.
+func (d *decoder) unquotedUntil(from int, word bool) int {
+	key := [2]int{-1, 0}
+	if word {
+		key[1] = 1
+	}
+	return d.until(key, from, func() int { return unquotedEnd(d.v, from, word) })
+}
+
+// until remembers an end that is far away: a value that begins before it, and is of the same
+// kind, ends there too.
+func (d *decoder) until(key [2]int, from int, find func() int) int {
+	const far = 128
+	if end, ok := d.ends[key]; ok && from < end && end-from > far {
+		return end
+	}
+	end := find()
+	if end-from > far {
+		if d.ends == nil {
+			d.ends = map[[2]int]int{}
+		}
+		d.ends[key] = end
+	}
+	return end
+}

@@ -1,0 +1,340 @@
+package sanitize
+
+import "strings"
+
+// besideName reads an object whose one field is the name of a secret and whose other is the
+// value: {"name": "DB_PASSWORD", "value": "x"} in any order and notation, also over the lines of
+// YAML and as elements and attributes of XML.
+func (d *decoder) besideName(from, end int, kind keyKind) bool {
+	if !d.isNameField(from) {
+		return false
+	}
+	at := d.closed(end)
+	stop := min(len(d.t), end+maxBeside)
+	if strings.HasPrefix(d.t[at:], "</") {
+		n := strings.IndexByte(d.t[at:stop], '>')
+		return n > 0 && d.afterTag(at+n, kind) || d.besideBefore(from, kind)
+	}
+	depth, indent := 0, d.column(from)
+	for i := at; i < stop; {
+		switch c := d.t[i]; {
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			if depth--; depth < 0 {
+				return d.besideBefore(from, kind)
+			}
+		case c == '\n' && d.leaves(i+1, indent):
+			return d.besideBefore(from, kind)
+		case c == '>' && d.isElement(from):
+			return d.afterTag(i, kind) || d.besideBefore(from, kind)
+		case c == '/' && strings.HasPrefix(d.t[i:], "/>"):
+			return d.besideBefore(from, kind)
+		case word(c) && !word(d.t[i-1]):
+			e := d.nameEnd(i)
+			if depth == 0 && isValueField(d.t[i:e]) {
+				if p := skip(d.t, d.closed(e), " \t"); p < len(d.t) && (d.t[p] == ':' || d.t[p] == '=' || d.t[p] == '>') {
+					return d.besideValue(d.opened(skip(d.t, p+1, " \t")), kind)
+				}
+			} else if depth == 0 && isNameField(d.t[i:e]) {
+				return d.besideBefore(from, kind)
+			}
+			i = e
+			continue
+		}
+		i++
+	}
+	return d.besideBefore(from, kind)
+}
+
+// besideValue reads the value of such an object.
+func (d *decoder) besideValue(i int, kind keyKind) bool {
+	if i >= len(d.t) {
+		return false
+	}
+	if d.quote(i) {
+		return d.judge(d.quotedValue(i), kind, beside, true)
+	}
+	if strings.HasPrefix(d.t[i:], "<") || strings.HasPrefix(d.t[i:], "|") || d.t[i] == '\n' {
+		return false
+	}
+	line := d.t[i:min(len(d.t), i+maxValue)]
+	if n := strings.IndexByte(line, '\n'); n >= 0 {
+		line = line[:n]
+	}
+	if n := strings.Index(line, "ValueFrom:"); n > 0 {
+		return d.judge(span{d.w.place(i), d.w.place(i + n - 1)}, kind, beside, false)
+	}
+	if n := strings.IndexByte(line, '<'); n > 0 && i > 0 && d.t[i-1] == '>' {
+		return d.judge(span{d.w.place(i), d.w.place(i + n)}, kind, beside, false)
+	}
+	if whole := strings.TrimRight(line, " \t\r"); d.alone(i) && !strings.Contains(whole, " #") {
+		return d.judge(span{d.w.place(i), d.w.place(i + len(whole))}, kind, beside, false)
+	}
+	from := d.w.place(i)
+	return d.judge(span{from, d.unquotedUntil(from, true)}, kind, beside, false)
+}
+
+// besideBefore looks for the value in front of the name.
+func (d *decoder) besideBefore(from int, kind keyKind) bool {
+	low := max(0, from-maxBeside)
+	depth := 0
+	for i := from - 1; i > low; i-- {
+		switch c := d.t[i]; {
+		case c == '}' || c == ']':
+			depth++
+		case c == '{' || c == '[':
+			if depth--; depth < 0 {
+				return false
+			}
+		case depth == 0 && c == 'e' && i >= 4 && strings.EqualFold(d.t[i-4:i+1], "value") && (i == 4 || !word(d.t[i-5])):
+			p := skip(d.t, d.closed(i+1), " \t")
+			if p >= from || strings.IndexByte(":=>", d.t[p]) < 0 {
+				continue
+			}
+			lines := d.t[p:from]
+			if n := strings.IndexByte(lines, '\n'); n >= 0 && strings.Contains(lines[n:], "\n") && strings.Contains(lines, "\n- ") {
+				return false // it belongs to the item before
+			}
+			return d.besideValue(d.opened(skip(d.t, p+1, " \t")), kind)
+		}
+	}
+	return false
+}
+
+// isNameField reports whether what begins at i is the value of a field called name or key.
+func (d *decoder) isNameField(i int) bool {
+	for n := 0; n < 2 && i > 0 && strings.IndexByte("\"'", d.t[i-1]) >= 0; n++ {
+		i--
+	}
+	for i > 0 && strings.IndexByte(" \t", d.t[i-1]) >= 0 {
+		i--
+	}
+	if i == 0 || strings.IndexByte(":=>", d.t[i-1]) < 0 {
+		return false
+	}
+	i--
+	for i > 0 && strings.IndexByte(" \t\"'", d.t[i-1]) >= 0 {
+		i--
+	}
+	end := i
+	for i > 0 && word(d.t[i-1]) {
+		i--
+	}
+	return isNameField(d.t[i:end])
+}
+
+func isNameField(v string) bool {
+	return len(v) < 8 && (strings.EqualFold(v, "name") || strings.EqualFold(v, "key") || strings.EqualFold(v, "option"))
+}
+
+func isValueField(v string) bool {
+	return len(v) < 8 && (strings.EqualFold(v, "value") || strings.EqualFold(v, "content"))
+}
+
+// column returns how far the field is indented that a name at i is the value of, without the
+// hyphen of an item.
+func (d *decoder) column(i int) int {
+	line := d.t[max(0, i-maxBeside):i]
+	line = line[strings.LastIndexByte(line, '\n')+1:]
+	return skip(line, 0, " \t-")
+}
+
+// leaves reports whether a line of YAML is no more of the object that is indented as far: another
+// item, or a line that is further left.
+func (d *decoder) leaves(i, indent int) bool {
+	n := skip(d.t, i, " \t") - i
+	return i+n < len(d.t) && strings.IndexByte("{}[]\"<", d.t[i+n]) < 0 && (n < indent || d.t[i+n] == '-')
+}
+
+// alone reports whether only the name of a field stands in front of its value on a line.
+func (d *decoder) alone(i int) bool {
+	head := d.t[max(0, i-64):i]
+	head = head[strings.LastIndexByte(head, '\n')+1:]
+	return len(strings.Fields(strings.Replace(head, "- ", "", 1))) == 1 && !strings.ContainsAny(head, "{[<,")
+}
+
+// isElement reports whether a name at i is in a tag, or the text of an element.
+func (d *decoder) isElement(i int) bool {
+	head := d.t[max(0, i-maxNear):i]
+	return strings.LastIndexByte(head, '<') > strings.LastIndexByte(head, '\n')
+}
+
+// afterTag reads the text behind a tag that ends at i, or that of the next element.
+func (d *decoder) afterTag(i int, kind keyKind) bool {
+	at := skip(d.t, i+1, " \t\n\r")
+	for n := 0; n < 2 && at < len(d.t) && d.t[at] == '<'; n++ {
+		if e := strings.IndexByte(d.t[at:min(len(d.t), at+maxNear)], '>'); e > 0 {
+			at = skip(d.t, at+e+1, " \t\n\r")
+		}
+	}
+	end := strings.IndexByte(d.t[at:min(len(d.t), at+maxValue)], '<')
+	if end <= 0 {
+		return false
+	}
+	text := strings.TrimRight(d.t[at:at+end], " \t\r\n")
+	return d.judge(span{d.w.place(at), d.w.place(at + len(text))}, kind, beside, true)
+}
+
+// element reads <name>value</name>, also with attributes, a namespace and CDATA.
+func (d *decoder) element(from, end int, kind keyKind) bool {
+	i := from
+	if i > 0 && d.t[i-1] == ':' {
+		for i--; i > 0 && word(d.t[i-1]); i-- {
+		}
+	}
+	if i == 0 || d.t[i-1] != '<' {
+		return false
+	}
+	stop := strings.IndexAny(d.t[end:min(len(d.t), end+256)], "<>")
+	if stop < 0 || d.t[end+stop] != '>' || stop > 0 && d.t[end+stop-1] == '/' || stop > 0 && strings.IndexByte(" \t\n\r", d.t[end]) < 0 {
+		return false
+	}
+	at := skip(d.t, end+stop+1, " \t\r\n")
+	if rest, ok := strings.CutPrefix(d.t[at:], "<![CDATA["); ok {
+		at += len("<![CDATA[")
+		if n := strings.Index(rest[:min(len(rest), maxValue)], "]]>"); n > 0 {
+			return d.judge(span{d.w.place(at), d.w.place(at + n)}, kind, beside, true)
+		}
+	}
+	n := strings.IndexByte(d.t[at:min(len(d.t), at+maxValue)], '<')
+	if n <= 0 {
+		return false
+	}
+	text := strings.TrimRight(d.t[at:at+n], " \t\r\n")
+	return d.judge(span{d.w.place(at), d.w.place(at + len(text))}, kind, beside, true)
+}
+
+// below reads the cell under the head of a column: the same column of the next line, or of the
+// one behind it where that is a rule.
+func (d *decoder) below(from, line int, kind keyKind) {
+	end := d.nameEnd(from)
+	if strings.HasSuffix(d.t[max(0, from-2):from], "? ") { // ? name\n: value
+		if at := skip(d.t, line+1, " \t"); strings.HasPrefix(d.t[min(at, len(d.t)):], ": ") {
+			d.value(d.opened(skip(d.t, at+1, " \t")), kind, assigned)
+		}
+		return
+	}
+	start := max(0, from-maxBeside)
+	start += strings.LastIndexByte(d.t[start:from], '\n') + 1
+	head, next := d.t[start:], ""
+	if n := strings.IndexByte(head[:min(len(head), 2*maxBeside)], '\n'); n < 0 {
+		return
+	} else {
+		head, next = head[:n], head[n+1:]
+	}
+	at := start + len(head) + 1
+	if kind < maybeKey || strings.TrimSpace(head) == d.t[from:end] {
+		return
+	}
+	for rows := 0; rows < maxRows && next != ""; rows++ {
+		row, rest, _ := strings.Cut(next[:min(len(next), 2*maxBeside)], "\n")
+		if strings.Trim(row, " \t|-+=:") != "" {
+			lo, hi := d.under(head, row, from-start)
+			if lo >= hi {
+				return
+			}
+			if value := row[lo:hi]; chosen(value, kind >= secretKey) && (kind >= secretKey || randomWord(value) || len(value) >= 12) {
+				d.note(at+lo, at+hi)
+			}
+		}
+		at, next = at+len(row)+1, rest
+	}
+}
+
+// maxRows bounds the rows of a table that are looked at below the head of a column.
+const maxRows = 64
+
+// under returns where the cell of a row is that is below a place of the head. Columns are apart
+// by a sign that the head has too, or begin at the same place.
+func (d *decoder) under(head, row string, i int) (from, to int) {
+	for _, sign := range []string{"|", "\t", ","} {
+		before := strings.Count(head[:i], sign)
+		if before+strings.Count(head[i:], sign) == 0 || sign == "," && strings.Contains(strings.TrimSpace(head), " ") {
+			continue
+		}
+		if strings.Count(row, sign) != strings.Count(head, sign) {
+			return 0, 0
+		}
+		for range before {
+			from += strings.Index(row[from:], sign) + 1
+		}
+		if to = strings.Index(row[from:], sign); to < 0 {
+			to = len(row) - from
+		}
+		to += from
+		from = min(to, skip(row, from, " \"'"))
+		return from, from + len(strings.TrimRight(row[from:to], " \"'\r"))
+	}
+	if !strings.Contains(strings.TrimSpace(head), "  ") || i >= len(row) || i > 0 && row[i-1] != ' ' || row[i] == ' ' {
+		return 0, 0
+	}
+	if to = strings.IndexByte(row[i:], ' '); to < 0 {
+		to = len(row) - i
+	}
+	return i, i + to
+}
+
+// sentence reads what follows a name without a sign between.
+func (d *decoder) sentence(at int, kind keyKind) {
+	if d.quote(at) && kind >= secretKey && strings.IndexByte(" \t(", d.t[at-1]) >= 0 {
+		if d.value(at, kind, listed) {
+			return
+		}
+	}
+	d.behind(at, kind)
+}
+
+// behind looks at the words behind a name for one that is a credential.
+func (d *decoder) behind(at int, kind keyKind) {
+	how, first, about := near, true, false
+	end := min(len(d.t), at+maxNear)
+	for i := at; i < end; {
+		i = skip(d.t, i, " \t|>'\"`(),:=-*")
+		to := i
+		for to < len(d.t) && to < i+128 && strings.IndexByte(wordEnds, d.t[to]) < 0 {
+			to++
+		}
+		if to == i || strings.IndexFunc(d.t[i:to], isAtom) >= 0 || isField(d.t[i:to]) || first && d.t[i] == '\n' {
+			return // the value is hidden, or another field begins
+		}
+		w := d.t[i:to]
+		switch w {
+		case "is", "was", "to", "are", "be", "with", "for", "of", "from", "by":
+			if w == "is" || w == "was" || w == "to" {
+				how = told
+			}
+			i, first, about = to, false, w == "for" || w == "of"
+			continue
+		}
+		word := strings.TrimRight(d.t[i:to], ".:*")
+		quoted := i > 0 && strings.IndexByte("\"'`", d.t[i-1]) >= 0
+		if credentialWord(word, kind, how, first, quoted) {
+			for to < len(d.t) && to < i+maxValue && strings.IndexByte(wordEnds, d.t[to]) < 0 {
+				to++ // all of a long one
+			}
+			d.note(i, i+len(strings.TrimRight(d.t[i:to], ".:")))
+			return
+		}
+		if how = near; about && strings.HasSuffix(w, ":") {
+			how = told
+		}
+		i, first, about = to, false, false
+	}
+}
+
+// wordEnds are the signs between words.
+const wordEnds = " \t\r\n|'\"`(),;<>"
+
+// isField reports whether a word is a field of its own, as user=root.
+func isField(w string) bool {
+	i := strings.IndexAny(w, "=:")
+	return i > 0 && i+1 < len(w) && letter(w[0]) &&
+		strings.Trim(w[:i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") == ""
+}
+
+// note notes a secret by its place in the view.
+func (d *decoder) note(from, to int) {
+	d.found = append(d.found, span{d.w.place(from), d.w.place(to)})
+	d.done = max(d.done, to)
+}
