@@ -19,6 +19,8 @@ type decoder struct {
 	w     view
 	t     string // what w shows
 	found []span
+	left  int            // characters that may be looked at around names
+	steps int            // that were taken, for a test
 	done  int            // up to here in the view, values were found
 	ends  map[[2]int]int // of values, by their kind of quote and its depth, see quotedUntil
 }
@@ -41,6 +43,17 @@ const maxNear = 96
 // maxBeside bounds how far apart the fields of one object may be that hold a name and its value.
 const maxBeside = 512
 
+// lookAround bounds how many characters in all are looked at around names, for each of the text:
+// a text that is nothing but names of columns, or of fields, must not take the square.
+const lookAround = 16
+
+// spend reports whether so many characters may still be looked at around a name.
+func (d *decoder) spend(n int) bool {
+	d.left -= n
+	d.steps += n
+	return d.left >= 0
+}
+
 // decodeMarks are parts of the names of secrets, of which a text must have one.
 var decodeMarks = []string{"pass", "pwd", "secret", "token", "key", "cred", "auth", "psk", "cak", "kennwort", "clave", "rootpw", "bindpw", "proxy", "cookie", "community"}
 
@@ -50,7 +63,7 @@ func (s *Sanitizer) decode(v string) []span {
 }
 
 func (s *Sanitizer) decodeView(v string, w view) []span {
-	d := &decoder{s: s, v: v, w: w}
+	d := &decoder{s: s, v: v, w: w, left: lookAround * (len(v) + maxBeside)}
 	d.t = d.w.text
 	for i := 0; i < len(d.t); {
 		if !word(d.t[i]) {
@@ -77,7 +90,10 @@ func (d *decoder) nameEnd(i int) int {
 // named looks for the value of a name.
 func (d *decoder) named(from, end int, kind keyKind) {
 	switch {
-	case d.besideName(from, end, kind), d.element(from, end, kind):
+	case d.isNameField(from):
+		d.besideName(from, end, kind)
+		return
+	case d.element(from, end, kind), d.bareVariable(from, end, kind):
 		return
 	}
 	at := d.closed(end)
@@ -89,7 +105,12 @@ func (d *decoder) named(from, end int, kind keyKind) {
 	switch sign := d.sign(blank, quoted); {
 	case d.t[from:end] == "PASS" && d.t[blank] == ':': // of a test
 	case sign > blank:
-		d.assignment(from, sign, kind)
+		if kind >= maybeKey && d.t[blank:sign] == "=" && isVariable(d.t[from:end]) {
+			kind = deepKey
+		}
+		if quoted || !d.line(from, end, sign, kind) {
+			d.assignment(sign, kind)
+		}
 	case strings.HasPrefix(d.t[blank:], ".."):
 		d.value(skip(d.t, blank, ". \t:"), kind, cell)
 	case d.t[blank] == ',' && quoted:
@@ -141,7 +162,7 @@ func (d *decoder) sign(i int, quoted bool) int {
 }
 
 // assignment reads the value behind a sign.
-func (d *decoder) assignment(from, at int, kind keyKind) {
+func (d *decoder) assignment(at int, kind keyKind) {
 	how := assigned
 	if strings.HasSuffix(d.t[:at], "->") || strings.HasSuffix(d.t[:at], "→") {
 		how = told
@@ -190,11 +211,11 @@ func (d *decoder) opened(i int) int {
 		case rest == "":
 			return i
 		case rest[0] == '&' || rest[0] == '!':
-			if e := strings.IndexAny(rest, " \t\n"); e > 0 && e < 64 && rest[e] != '\n' && (rest[0] == '!' || e < 24) && d.quietTag(rest[1:e]) {
+			if e := strings.IndexAny(rest[:min(len(rest), 64)], " \t\n"); e > 0 && rest[e] != '\n' && (rest[0] == '!' || e < 24) && d.quietTag(rest[1:e]) {
 				i += skip(rest, e, " \t")
 			}
 		case rest[0] == '(':
-			if e := strings.IndexByte(rest, ')'); e > 0 && e < 32 && dumpType(rest[1:e]) {
+			if e := strings.IndexByte(rest[:min(len(rest), 32)], ')'); e > 0 && dumpType(rest[1:e]) {
 				i += skip(rest, e+1, " \t")
 			}
 		case rest[0] == '[' || rest[0] == '{':
@@ -266,11 +287,36 @@ func (d *decoder) value(i int, kind keyKind, how relation) bool {
 	var s span
 	if d.quote(i) {
 		s = d.quotedValue(i)
+		if i > 0 && d.t[i-1] == '[' {
+			s.to = d.list(s.to)
+		}
 	} else {
 		from := d.w.place(i)
 		s = span{from, d.unquotedUntil(from, kind < deepKey || how == cell || how == near)}
+		if kind == deepKey && i > 0 && d.t[i-1] == '[' {
+			s.to = max(s.to, d.plainList(s.from))
+		}
 	}
 	return d.judge(s, kind, how, d.quote(i))
+}
+
+// list returns where the last of the quoted values of a list ends, of which the first ends at i.
+func (d *decoder) list(i int) int {
+	for {
+		next := listNext.get().FindString(d.v[i:min(len(d.v), i+64)])
+		if next == "" || i+len(next) >= len(d.v) {
+			return i
+		}
+		i = d.quotedUntil(i + len(next))
+	}
+}
+
+// plainList returns where a list of values without quotes ends that begins at from.
+func (d *decoder) plainList(from int) int {
+	if n := strings.IndexAny(d.v[from:min(len(d.v), from+maxBeside)], "]\r\n\"'\\"); n > 0 && d.v[from+n] == ']' {
+		return from + n
+	}
+	return from
 }
 
 // judge notes a span whose value is a secret.
@@ -331,6 +377,7 @@ func (d *decoder) until(key [2]int, from int, find func() int) int {
 		return end
 	}
 	end := find()
+	d.steps += end - from
 	if end-from > far {
 		if d.ends == nil {
 			d.ends = map[[2]int]int{}

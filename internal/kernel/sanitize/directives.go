@@ -24,7 +24,7 @@ var directives = map[string]bool{
 }
 
 var directiveMarks = []string{"auth_pass", "requirepass", "masterauth", "bindpw", "rootpw", "community", "trapsess", "secret", "password", "passwd",
-	"machine ", "hex:", "ascii:", " md5 ", " sha1 ", " sha256 ", " sha512 ", " aes", "stats auth", ":5432:"}
+	"machine ", "hex:", "ascii:", " md5 ", " sha1 ", " sha256 ", " sha512 ", " aes", "stats auth", ":5432:", "hmac(", "(aes)", "aead "}
 
 // directiveForms are lines whose secret is behind more than one word. may is a quick look
 // for lines that the expression is tried on.
@@ -43,6 +43,8 @@ var directiveForms = []struct {
 	// NTP, snmpd and the configurations of switches.
 	{startsLikeSpoken, lazily(`(?i)^\s*(?:enable\s+(?:secret|password)(?:\s+\d)?|snmp-server\s+community|authenticator\s+password|` +
 		`com2sec\s+\S+\s+\S+)\s+(\S+)`)},
+	// ip xfrm state.
+	{func(line string) bool { return strings.Contains(line, " 0x") }, lazily(`\b(?:auth|auth-trunc|enc|aead)\s+\S+\s+(0x[0-9a-fA-F]{16,})`)},
 	// HOST:PORT:DATABASE:USER:PASSWORD of PostgreSQL.
 	{func(line string) bool { return strings.Count(line, ":") >= 4 }, lazily(`^\s*[^\s:#]+:(?:\d{4,5}|\*):[^\s:]+:[^\s:]+:((?:[^\s:\\]|\\.)+)`)},
 }

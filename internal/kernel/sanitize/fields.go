@@ -36,8 +36,14 @@ func (c *keyKinds) kind(k string) keyKind {
 func (s *Sanitizer) field(kind keyKind, v any) (any, bool) {
 	switch v := v.(type) {
 	case string:
-		if kind >= secretKey && noFlag(v) || kind == maybeKey && noPath(v) {
+		switch {
+		case kind == deepKey && noFlag(v), kind == secretKey && noFlag(v) && !publicValue(v) && !lowPath.get().MatchString(v), kind == maybeKey && noPath(v) && !nameOfObject(v):
 			return s.digest(v), true
+		case kind == plainKey || Redacted(v):
+		case kind < maybeKey:
+			if lo, hi := secretIn(v, kind, beside, true); lo < hi && !strings.Contains(v, redactedPrefix) {
+				return v[:lo] + s.digest(v[lo:hi]) + v[hi:], true
+			}
 		}
 	case int64, float64, int:
 		if kind == deepKey {

@@ -7,11 +7,15 @@ func (s *Sanitizer) Follow(v string) {
 	switch begin, end := -1, -1; {
 	case s.inside == 0 && !strings.Contains(v, "-----"):
 	default:
+		s.passPublic(v)
 		begin, end = last(keyBegin, v), last(keyEnd, v)
 		if s.inside > 0 || begin > end {
 			s.spanKey(begin, end)
 			return
 		}
+	}
+	if s.inside == 0 && !s.public && orphan(v) {
+		return
 	}
 	if s.block.left > 0 {
 		if _, ok := s.block.next(s, v); ok {

@@ -14,7 +14,7 @@ func secretIn(value string, kind keyKind, how relation, quoted bool) (from, to i
 		}
 		return 0, len(value)
 	}
-	if strings.IndexFunc(value, isAtom) >= 0 || len(value) < minOpen || !noFlag(value) || strings.HasPrefix(value, "<set to") || publicValue(value) {
+	if strings.IndexFunc(value, isAtom) >= 0 || len(value) < minOpen && !(quoted && kind == deepKey) || !noFlag(value) || strings.HasPrefix(value, "<set to") || publicValue(value) {
 		return 0, 0
 	}
 	switch {
@@ -33,7 +33,7 @@ func secretIn(value string, kind keyKind, how relation, quoted bool) (from, to i
 	case kind == deepKey:
 		return whole(quoted || how == beside || !lowPath.get().MatchString(value))
 	case kind == secretKey:
-		return whole((how == beside || quoted && len(value) >= 8 && !strings.ContainsAny(value, " \t") || longSecret(value)) && !lowPath.get().MatchString(value) && !nameOfObject(value))
+		return whole((how == beside || quoted && (len(value) >= 8 || likelySecret(value)) && !strings.ContainsAny(value, " \t") || longSecret(value)) && !lowPath.get().MatchString(value) && !nameOfObject(value))
 	case kind == maybeKey:
 		return whole((longSecret(value) || how == beside && likelySecret(value)) && !lowPath.get().MatchString(value) && !nameOfObject(value))
 	}

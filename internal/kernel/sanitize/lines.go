@@ -25,8 +25,13 @@ func last(find *expression, v string) int {
 // Line sanitizes one line of a stream; see Lines.
 func (s *Sanitizer) Line(v string) string {
 	if s.inside == 0 && !strings.Contains(v, "-----") {
+		if !s.public && orphan(v) {
+			at := prefixEnd(v)
+			return v[:at] + s.digest(v[at:])
+		}
 		return s.line(v)
 	}
+	s.passPublic(v)
 	begin, end := last(keyBegin, v), last(keyEnd, v)
 	switch inside := s.inside > 0; {
 	case inside:
@@ -37,6 +42,27 @@ func (s *Sanitizer) Line(v string) string {
 		return s.Text(v[:begin]) + redactedPrefix + "private key]"
 	}
 	return s.line(v)
+}
+
+// passPublic notes whether a line is in a certificate, or in what else PEM holds that is public.
+func (s *Sanitizer) passPublic(v string) {
+	begin, end := strings.LastIndex(v, "-----BEGIN "), strings.LastIndex(v, "-----END ")
+	if begin >= 0 || end >= 0 {
+		s.public = begin > end
+	}
+}
+
+// orphan reports whether a line is one of a PEM block whose head is not there: nothing but
+// base64, of a length that PEM has. It may be of a private key.
+func orphan(v string) bool {
+	if n := len(v); n < 64 || n > 320 || sixBits[v[n-1]] == 0xff {
+		return false
+	}
+	body := v[prefixEnd(v):]
+	if n := len(body); n != 64 && n != 70 && n != 76 {
+		return false
+	}
+	return allCases(body) && strings.IndexAny(body, "._~-") < 0
 }
 
 // spanKey continues with a private key over a line, or begins one; begin and end are

@@ -97,20 +97,24 @@ var publicNames = []string{
 // nameTails may stand behind a name.
 var nameTails = []string{"in", "out", "old", "new", "value", "text", "plain", "base64", "b64", "string", "data"}
 
-// nameEnds are the last two letters of keyNames and nameTails, as endOfName gives them.
-var nameEnds = func() (ends [1 << 16]bool) {
-	add := func(name string) {
-		a, b := endOfName(name)
-		ends[int(a)<<8|int(b)] = true
+// nameEnds tell by the last two letters, as endOfName gives them, whether a key may end in one of
+// keyNames, or in one of nameTails.
+var nameEnds = func() (ends [1 << 16]byte) {
+	for _, tail := range nameTails {
+		a, b := endOfName(tail)
+		ends[int(a)<<8|int(b)] = endsInTail
 	}
 	for _, n := range keyNames {
-		add(n.name)
-	}
-	for _, tail := range nameTails {
-		add(tail)
+		a, b := endOfName(n.name)
+		ends[int(a)<<8|int(b)] = endsInName
 	}
 	return ends
 }()
+
+const (
+	endsInTail = 1 + iota
+	endsInName
+)
 
 // endOfName returns the last two characters of a name in lower case, without separators
 // and what may stand behind a name of keyNames.
@@ -136,7 +140,27 @@ func endOfName(k string) (a, b byte) {
 // What is not ASCII may be a letter of one in another form.
 func plainEnd(k string) bool {
 	a, b := endOfName(k)
-	return a < utf8.RuneSelf && b < utf8.RuneSelf && !nameEnds[int(a)<<8|int(b)]
+	if a >= utf8.RuneSelf || b >= utf8.RuneSelf {
+		return false
+	}
+	switch nameEnds[int(a)<<8|int(b)] {
+	case endsInName:
+		return false
+	case endsInTail:
+		return !hasStem(k)
+	}
+	return true
+}
+
+// hasStem reports whether a key has a part that most of keyNames have.
+func hasStem(k string) bool {
+	for i := 0; i+3 < len(k); i++ {
+		switch string([]byte{k[i] | 0x20, k[i+1] | 0x20, k[i+2] | 0x20}) {
+		case "pas", "pwd", "psk", "sec", "tok", "key", "cre", "aut":
+			return true
+		}
+	}
+	return false
 }
 
 // kindOfKey returns what a name says.

@@ -6,14 +6,14 @@ import "strings"
 // value: {"name": "DB_PASSWORD", "value": "x"} in any order and notation, also over the lines of
 // YAML and as elements and attributes of XML.
 func (d *decoder) besideName(from, end int, kind keyKind) bool {
-	if !d.isNameField(from) {
-		return false
-	}
 	at := d.closed(end)
 	stop := min(len(d.t), end+maxBeside)
 	if strings.HasPrefix(d.t[at:], "</") {
 		n := strings.IndexByte(d.t[at:stop], '>')
 		return n > 0 && d.afterTag(at+n, kind) || d.besideBefore(from, kind)
+	}
+	if !d.spend(maxBeside / 4) {
+		return false
 	}
 	depth, indent := 0, d.column(from)
 	for i := at; i < stop; {
@@ -78,6 +78,9 @@ func (d *decoder) besideValue(i int, kind keyKind) bool {
 // besideBefore looks for the value in front of the name.
 func (d *decoder) besideBefore(from int, kind keyKind) bool {
 	low := max(0, from-maxBeside)
+	if !d.spend(from - low) {
+		return false
+	}
 	depth := 0
 	for i := from - 1; i > low; i-- {
 		switch c := d.t[i]; {
@@ -197,12 +200,22 @@ func (d *decoder) element(from, end int, kind keyKind) bool {
 			return d.judge(span{d.w.place(at), d.w.place(at + n)}, kind, beside, true)
 		}
 	}
+	at += len(inside(d.t[at:]))
 	n := strings.IndexByte(d.t[at:min(len(d.t), at+maxValue)], '<')
 	if n <= 0 {
 		return false
 	}
 	text := strings.TrimRight(d.t[at:at+n], " \t\r\n")
 	return d.judge(span{d.w.place(at), d.w.place(at + len(text))}, kind, beside, true)
+}
+
+// inside returns the tag of an element that holds nothing but the value of its parent.
+func inside(v string) string {
+	const tag = "<value>"
+	if strings.HasPrefix(v, tag) {
+		return tag
+	}
+	return ""
 }
 
 // below reads the cell under the head of a column: the same column of the next line, or of the
@@ -228,7 +241,10 @@ func (d *decoder) below(from, line int, kind keyKind) {
 		return
 	}
 	for rows := 0; rows < maxRows && next != ""; rows++ {
-		row, rest, _ := strings.Cut(next[:min(len(next), 2*maxBeside)], "\n")
+		row, _, _ := strings.Cut(next[:min(len(next), 2*maxBeside)], "\n")
+		if !d.spend(len(head) + len(row)) {
+			return
+		}
 		if strings.Trim(row, " \t|-+=:") != "" {
 			lo, hi := d.under(head, row, from-start)
 			if lo >= hi {
@@ -238,7 +254,8 @@ func (d *decoder) below(from, line int, kind keyKind) {
 				d.note(at+lo, at+hi)
 			}
 		}
-		at, next = at+len(row)+1, rest
+		at += len(row) + 1
+		next = d.t[min(at, len(d.t)):]
 	}
 }
 

@@ -51,7 +51,7 @@ var secretPatterns = []secretPattern{
 	// base64 of {"auth...
 	{[]string{"eyjhdxro"}, "", lazily(`(eyJhdXRo[A-Za-z0-9+/=_-]{12,})`), nil},
 	// OAuth token of OpenShift
-	{[]string{"sha256~"}, "", lazily(`sha256~([A-Za-z0-9_-]{20,})`), nil},
+	{[]string{"sha256~", "sha256%7e", "sha256&#126;", `sha256\u007e`}, "", lazily(`(?i)sha256(?:~|%7e|&#126;|\\u007e)([A-Za-z0-9_-]{20,})`), nil},
 	{[]string{"age-secret-key-"}, "", lazily(`(?i)AGE-SECRET-KEY-((?:PQ-)?1[0-9A-Z]{20,})`), nil},
 	{[]string{"pullsecret", "pull_secret"}, ":=", lazily(`(?i)pull_?secret` + quote + `\s*[:=]\s*(.{12,})`), notRefused},
 	{[]string{"\"auth"}, ":", lazily(`(?i)\\*"auth\\*"\s*:\s*\\*"([^"\\]+)`), nil},
@@ -62,22 +62,7 @@ var secretPatterns = []secretPattern{
 	{[]string{"bearer", "basic "}, " \t\n\f\r", lazily(`(?i)\b(?:bearer|basic)\s+["']?([A-Za-z0-9._~+/=-]{8,})`), likelySecret},
 	{[]string{"cookie"}, ":=", lazily(`(?i)\b(?:set-)?cookie2?["']?\s*[:=]\s*["'\[]*([^\r\n"'\]]{6,})`),
 		func(v string) bool { return strings.Contains(v, "=") }},
-	{passMarks, ":=", lazily(`(?i)(?:` + password + `)` + sep + `(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noFlag},
-	{[]string{"words", "passwds", "phrases"}, "[", lazily(`(?i)(?:passwords|passwds|passphrases)` + quote + `[ \t]*[:=][ \t]*\[([^\]\r\n"'\\]{4,})\]`), nil},
-	{[]string{`:\n`, `: \n`, `=\n`, `= \n`, `:\r`, `|\n`, `>\n`, `|-\n`, `>-\n`}, "",
-		lazily(`(?i)(?:` + password + `)` + quote +
-			`[ \t]*[:=][ \t]*(?:[|>][0-9+-]*)?(?:[ \t]|\\+[rt])*\\+n(?:[ \t]|\\+[nrt])*(?:\\*["'])?([^\s"'\\,;{}]{3,}[^\s"'\\,;:{}])[ \t]*(?:[\\"',}\]]|$)`),
-		noFlag},
-	{[]string{"pass=", "pass:", "pass ", "pass\t", "pass'", "pass\"", `pass\`, "pass\x1b", "pwd=", "pwd:", "pwd ", "pwd\t", "pwd'", "pwd\"", `pwd\`,
-		"pwd\x1b"}, ":=", lazily(`(?i)(?:` + short + `)(?:` + quoted + `|(?P<open>[^\s"'\[]))`), noPath},
-	{[]string{"_pass=", "_pwd="}, "", lazily(`\b[A-Z][A-Z0-9_]*_(?:PASS|PWD)=(?:` + quoted + `|(?P<open>[^\s"'\[]))`), variable}, // of an environment
-	{[]string{"token", "secret", "access_key", "accesskey", "private_key", "private-key", "privatekey", "account_key", "account-key", "accountkey",
-		"shared_key", "shared-key", "sharedkey", "api_key", "apikey", "api-key", "credential", "auth:", "auth=", "auth'", "auth\"", "auth\x1b", "auth\\"},
-		":=", lazily(`(?i)(?:` + token + `)` + sep + `(?:` + quoted + `|(?P<word>[^\s"',;&}\[\]]))`), longSecret},
-	{[]string{"password is", "password was", "passphrase is"}, "", lazily(`(?i)(?:password|passphrase) (?:is|was):? (?:` + quoted + `|(?P<word>[^\s"',;]))`),
-		likelySecret},
 	{[]string{"token"}, ".", lazily(`\b([a-z0-9]{6}\.[a-z0-9]{16})\b`), kubeadmToken},
-	{[]string{"client-key-data"}, ":=", lazily(`(?i)client-key-data["']?\s*[:=]\s*["']?([A-Za-z0-9+/=]{16,})`), nil},
 }
 
 // refusal is how a validation speaks of a field without its value
@@ -174,7 +159,8 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 	}
 	urls := strings.Contains(v, "://")
 	strange := strings.Contains(v, redactedPrefix)
-	if tries == 0 && !urls && !strange {
+	dashed := installerPassword(v, 0) >= 0
+	if tries == 0 && !urls && !strange && !dashed {
 		return v, false
 	}
 	if s.clean.has(v) {
@@ -198,6 +184,9 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 		before := m.text
 		if urls {
 			m.userinfo()
+		}
+		if dashed {
+			m.hideSpans(installerPasswords(m.text))
 		}
 		for left := tries; left != 0; left &= left - 1 {
 			if i := bits.TrailingZeros64(left); i < len(formats) {

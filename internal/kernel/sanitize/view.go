@@ -128,13 +128,14 @@ func readable(v string) view {
 // covered reports whether a text has what hides names from a search: colors, zeros, characters
 // without width, and letters that are written as numbers.
 func covered(v string) bool {
-	return strings.IndexAny(v, "\x1b\x00") >= 0 || strings.Contains(v, `\u00`) || hasFormat(v)
+	return strings.IndexByte(v, '\x1b') >= 0 || strings.IndexByte(v, 0) >= 0 || strings.IndexByte(v, '\\') >= 0 && strings.Contains(v, `\u00`) || hasFormat(v)
 }
 
 // hasFormat reports whether a text may have characters without width: U+00AD, and those of
 // U+2000 and U+FE00.
 func hasFormat(v string) bool {
-	return strings.Contains(v, "\u00ad") || strings.Contains(v, "\xe2\x80") || strings.Contains(v, "\xe2\x81") || strings.Contains(v, "\xef\xbb\xbf")
+	return strings.IndexByte(v, 0xe2) >= 0 && (strings.Contains(v, "\xe2\x80") || strings.Contains(v, "\xe2\x81")) ||
+		strings.IndexByte(v, 0xc2) >= 0 && strings.Contains(v, "\u00ad") || strings.IndexByte(v, 0xef) >= 0 && strings.Contains(v, "\ufeff")
 }
 
 var entities = []struct{ written, means string }{
