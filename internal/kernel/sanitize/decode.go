@@ -57,12 +57,12 @@ func (d *decoder) spend(n int) bool {
 // decodeMarks are parts of the names of secrets, of which a text must have one.
 var decodeMarks = []string{"pass", "pwd", "secret", "token", "key", "cred", "auth", "psk", "cak", "kennwort", "clave", "rootpw", "bindpw", "proxy", "cookie", "community"}
 
-// decode returns where values are that belong to the name of a secret.
-func (s *Sanitizer) decode(v string) []span {
-	return s.decodeView(v, readable(v))
+// decode returns where values are that belong to the name of a secret; w is the view of v.
+func (s *Sanitizer) decode(v string, w view) []span {
+	return s.decoded(v, w).found
 }
 
-func (s *Sanitizer) decodeView(v string, w view) []span {
+func (s *Sanitizer) decoded(v string, w view) *decoder {
 	d := &decoder{s: s, v: v, w: w, left: lookAround * (len(v) + maxBeside)}
 	d.t = d.w.text
 	for i := 0; i < len(d.t); {
@@ -76,7 +76,7 @@ func (s *Sanitizer) decodeView(v string, w view) []span {
 		}
 		i = end
 	}
-	return d.found
+	return d
 }
 
 // nameEnd returns where a name ends: words that hyphens and dots join.
@@ -105,9 +105,7 @@ func (d *decoder) named(from, end int, kind keyKind) {
 	switch sign := d.sign(blank, quoted); {
 	case d.t[from:end] == "PASS" && d.t[blank] == ':': // of a test
 	case sign > blank:
-		if kind >= maybeKey && d.t[blank:sign] == "=" && isVariable(d.t[from:end]) {
-			kind = deepKey
-		}
+		kind = d.place(from, end, sign, kind)
 		if quoted || !d.line(from, end, sign, kind) {
 			d.assignment(sign, kind)
 		}
@@ -136,6 +134,28 @@ func (d *decoder) named(from, end int, kind keyKind) {
 	case blank > at:
 		d.sentence(blank, kind)
 	}
+}
+
+// place returns what a name says where more than itself tells: it is a variable of an environment,
+// a field of a query, or a header of HTTP.
+func (d *decoder) place(from, end, sign int, kind keyKind) keyKind {
+	value := d.t[min(len(d.t), skip(d.t, sign, " \t\"'[")):]
+	value = value[:min(len(value), maxNear)]
+	n := strings.IndexAny(value, " \t\n\"'],&")
+	if n < 0 {
+		n = len(value)
+	}
+	switch assigns := d.t[sign-1] == '='; {
+	case assigns && kind >= maybeKey && isVariable(d.t[from:end]),
+		assigns && kind == secretKey && (from > 0 && strings.IndexByte("?&", d.t[from-1]) >= 0 || n > 0 && n < len(value) && value[n] == '&'):
+		return deepKey
+	case kind >= maybeKey && kind < deepKey && end-from > 2 && d.t[from]|0x20 == 'x' && d.t[from+1] == '-':
+		if n >= 8 {
+			return deepKey
+		}
+		return secretKey
+	}
+	return kind
 }
 
 // closed returns what follows the quotes behind a name.

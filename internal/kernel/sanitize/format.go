@@ -19,7 +19,7 @@ type format struct {
 	lines bool // it reads whole lines
 }
 
-// formats are all that are read, in this order.
+// formats are all that are read, in this order. That without a function is the decoder.
 var formats = []format{
 	{[]string{"data:"}, dataURLs, false},
 	{tokenMarks, prefixedTokens, false},
@@ -33,20 +33,32 @@ var formats = []format{
 	{headerMarks, headers, false},
 	{queryMarks, queries, false},
 	{[]string{"proxy", "@tcp", "@unix("}, bareLogins, false},
-	{decodeMarks, nil, false}, // decode
+	{decodeMarks, nil, false}, // Sanitizer.decode
 }
 
 // read replaces what a format finds in what the text quotes, where lines end, and then
 // in the text itself, where the quotes of values end.
 func (m *masked) read(f format) {
 	if f.find == nil {
-		m.hideSpans(m.s.decode(m.text))
+		m.hideSpans(m.s.decode(m.text, m.view()))
 		return
 	}
-	if w, ok := unquoted(m.text, f.lines); ok {
+	w := m.view()
+	if f.lines {
+		w = w.quotedLines()
+	}
+	if w.text != m.text {
 		m.hideSpans(w.spans(f.find(w.text)))
 	}
 	m.hideSpans(f.find(m.text))
+}
+
+// view returns what a reader sees of the text. Few formats change it.
+func (m *masked) view() view {
+	if m.shown.text == "" || m.shownOf != m.text {
+		m.shown, m.shownOf = readable(m.text), m.text
+	}
+	return m.shown
 }
 
 // hideSpans replaces what a format found.

@@ -5,10 +5,10 @@ import (
 )
 
 // Headers of HTTP, as curl -v, Go's maps, Python's dicts and JSON print them.
-var headerMarks = []string{"authorization", "-token", "-key", "-secret", "-auth", "-session", "-signature"}
+var headerMarks = []string{"authorization"}
 
 var (
-	headerName = lazily(`(?i)(?:\b(?:proxy-)?authorization|\bx-[a-z0-9-]*(?:token|key|secret|auth|session|signature)|\bprivate-token|\bapi-key)` +
+	headerName = lazily(`(?i)\b(?:proxy-)?authorization` +
 		colours + quote + colours + `[ \t]*[:=][ \t]*` + colours + `\[?(?:\\*["'])?`)
 	// scheme is one of the IANA registry of HTTP authentication schemes, or common.
 	scheme     = lazily(`(?i)^(?:basic|bearer|digest|negotiate|ntlm|token|apikey|hawk|oauth|splunk|aws4-hmac-sha256|hoba|mutual|vapid|scram-sha-\d+)[ \t]+`)
@@ -18,10 +18,8 @@ var (
 
 // headerNames finds the names of headers, where one of them can be.
 func headerNames(v string) [][]int {
-	for _, begin := range []string{"authorization", "x-", "private-token", "api-key"} {
-		if indexFold(v, begin, 0) >= 0 {
-			return headerName.get().FindAllStringIndex(v, -1)
-		}
+	if indexFold(v, "authorization", 0) >= 0 {
+		return headerName.get().FindAllStringIndex(v, -1)
 	}
 	return nil
 }
@@ -30,13 +28,6 @@ func headerNames(v string) [][]int {
 func headers(v string) (found []span) {
 	for _, m := range headerNames(v) {
 		from := m[1]
-		if v[m[0]]|0x20 == 'x' || !strings.HasSuffix(strings.ToLower(strings.TrimRight(v[m[0]:from], " \t:=[\\\"'\x1b")), "authorization") {
-			to := headerEnd(v, from, false)
-			if value := v[from:to]; len(value) >= minOpen && noFlag(value) && (likelySecret(value) || len(value) >= 8) && !lowPath.get().MatchString(value) {
-				found = append(found, span{from, to})
-			}
-			continue
-		}
 		if known := scheme.get().FindString(v[from:min(len(v), from+40)]); known != "" {
 			from += len(known)
 			to := headerEnd(v, from, strings.EqualFold(strings.TrimSpace(known), "digest") || parameters.get().MatchString(v[from:min(len(v), from+40)]))

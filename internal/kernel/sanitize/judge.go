@@ -5,14 +5,21 @@ import (
 	"unicode"
 )
 
+// maxJudged is how much of a value is looked at: what is longer goes on as it began.
+const maxJudged = 512
+
 // secretIn returns where the secret is in a value that belongs to a name of a kind: this is the
 // one judgement of all pairs that a decoder finds.
 func secretIn(value string, kind keyKind, how relation, quoted bool) (from, to int) {
+	end := len(value)
 	whole := func(is bool) (int, int) {
 		if !is {
 			return 0, 0
 		}
-		return 0, len(value)
+		return 0, end
+	}
+	if kind != loginKey && kind != userKey {
+		value = value[:min(end, maxJudged)]
 	}
 	if strings.IndexFunc(value, isAtom) >= 0 || len(value) < minOpen && !(quoted && kind == deepKey) || !noFlag(value) || strings.HasPrefix(value, "<set to") || publicValue(value) {
 		return 0, 0

@@ -33,7 +33,7 @@ func keyTails(v string) (found []span) {
 	for _, m := range keyEnd.get().FindAllStringIndex(v, -1) {
 		to := m[0]
 		for n := 0; n < maxKeyLines && to > done; n++ {
-			from := max(done, strings.LastIndexByte(v[:max(done, to-1)], '\n')+1)
+			from := done + strings.LastIndexByte(v[done:max(done, to-1)], '\n') + 1
 			line := v[from:to]
 			at := prefixEnd(line)
 			for at < len(line) && sixBits[line[at]] == 0xff {

@@ -33,7 +33,7 @@ func (d *decoder) line(from, end, sign int, kind keyKind) bool {
 	}
 	first, rest, more := strings.Cut(value, " ")
 	switch {
-	case !more && kind == secretKey && len(first) >= minOpen && likelySecret(first) && !lowPath.get().MatchString(first) &&
+	case !more && kind == secretKey && len(first) >= minOpen && likelySecret(first) && !lowPath.get().MatchString(first) && !isReference(first) &&
 		!strings.EqualFold(d.t[from:end], "token"):
 		return d.value(at, deepKey, assigned) // it may be short
 	case !more || !noFlag(first) || kind != deepKey && (!longSecret(first) || lowPath.get().MatchString(first)) || prose(first, rest):

@@ -55,14 +55,15 @@ func (s *Sanitizer) passPublic(v string) {
 // orphan reports whether a line is one of a PEM block whose head is not there: nothing but
 // base64, of a length that PEM has. It may be of a private key.
 func orphan(v string) bool {
-	if n := len(v); n < 64 || n > 320 || sixBits[v[n-1]] == 0xff {
+	run := 0
+	for run < len(v) && run <= 76 && sixBits[v[len(v)-1-run]] < 0xff {
+		run++
+	}
+	if run != 64 && run != 70 && run != 76 {
 		return false
 	}
-	body := v[prefixEnd(v):]
-	if n := len(body); n != 64 && n != 70 && n != 76 {
-		return false
-	}
-	return allCases(body) && strings.IndexAny(body, "._~-") < 0
+	body := v[len(v)-run:]
+	return allCases(body) && strings.IndexAny(body, "_-") < 0 && prefixEnd(v) == len(v)-run
 }
 
 // spanKey continues with a private key over a line, or begins one; begin and end are

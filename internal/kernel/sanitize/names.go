@@ -78,7 +78,7 @@ var keyNames = []struct {
 // are secrets and no names of others.
 var secretKinds = map[string][]string{
 	"secret": {"client", "webhook", "shared", "consumer", "app", "oauth", "hmac", "jwt", "session", "signing", "api", "totp", "bot", "cookie", "encryption", "radius", "chap"},
-	"token":  {"access", "refresh", "id", "bearer", "bootstrap", "identity", "registry", "session", "api", "join", "bot"},
+	"token":  {"access", "refresh", "id", "bearer", "bootstrap", "identity", "registry", "session", "api", "join", "bot", "private"},
 	"pass":   {"db", "root", "admin", "user", "service"},
 	"pwd":    {"db", "root", "admin", "user", "service"},
 	"key": {"auth", "priv", "private", "secret", "secretaccess", "access", "account", "preshared", "shared", "api", "encryption", "decryption", "encrypt", "signing",

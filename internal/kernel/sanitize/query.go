@@ -8,9 +8,6 @@ import (
 // another URL encodes that sign.
 var queryMarks = append([]string{"sig=", "signature", "code=", "code%3d", "assertion", "samlresponse", "verifier", "sid=", "session", "jwt=", "ticket"}, decodeMarks...)
 
-// querySigns begin a field; "=" ends its name.
-var querySigns = []string{"?", "&amp;", "&", `\u0026`, "%3F", "%3f", "%26", "%253F", "%2526"}
-
 // queryNames are the fields whose names tell nothing elsewhere.
 var queryNames = map[string]bool{
 	"sig": true, "signature": true, // Azure, CloudFront
@@ -21,78 +18,32 @@ var queryNames = map[string]bool{
 }
 
 var (
-	fieldName = lazily(`^[A-Za-z0-9_.\[\]-]{2,60}(?:=|%3D|%3d|%253D)`)
+	// plainField is a field of a query or of a form.
+	plainField = lazily("(?:[?&]|&amp;|\\\\u0026|%3[Ff]|%26|%253F|%2526)([A-Za-z0-9_.\\[\\]-]{2,60})=([^\\s\"'<>&#`\\\\]+)")
 	// encodedField is a field of a form that was encoded once more, or twice.
 	encodedField = lazily(`(?i)([A-Za-z0-9_.-]{2,60})%(?:25)?3D((?:[^%&\s"'<>\\]|%(?:[013-9a-f][0-9a-f]|2[0-57-9a-f]))+)`)
-	// formHead is the first field of a form's body: it has another behind it.
-	formHead = lazily(`(?:^|[\s"'` + "`" + `])([A-Za-z0-9_.-]{2,60})=([^\s&"'\\=]{1,400})(?:&|\\u0026)[A-Za-z0-9_.-]{1,60}=`)
 )
 
-// queries returns where the values of fields are that are named as a secret.
+// queries returns where the values of fields are that only their place names as secrets, and of
+// those that are encoded.
 func queries(v string) (found []span) {
-	for i := 0; i < len(v); {
-		next := strings.IndexAny(v[i:], `?&\%`) // with which every sign begins
-		if next < 0 {
-			break
+	for _, m := range plainField.get().FindAllStringSubmatchIndex(v, -1) {
+		if name, value := v[m[2]:m[3]], v[m[4]:m[5]]; queryNames[fieldKey(name)] && longSecret(value) || querySecret(name, value) {
+			found = append(found, span{m[4], m[5]})
 		}
-		i += next
-		n := 0
-		for _, sign := range querySigns {
-			if v[i] == sign[0] && strings.HasPrefix(v[i:], sign) {
-				n = len(sign)
-				break
-			}
-		}
-		if n == 0 {
-			i++
-			continue
-		}
-		i += n
-		name := fieldName.get().FindString(v[i:min(len(v), i+80)])
-		if name == "" {
-			continue
-		}
-		from := i + len(name)
-		to := fieldEnd(v, from, strings.HasSuffix(name, "="))
-		if querySecret(name, v[from:to]) {
-			found = append(found, span{from, to})
-		}
-		i = to
 	}
 	if strings.Contains(v, "%") {
 		for _, m := range encodedField.get().FindAllStringSubmatchIndex(v, -1) {
-			if querySecret(v[m[2]:m[3]], v[m[4]:m[5]]) {
-				found = append(found, span{m[4], m[5]})
+			name := v[m[2]:m[3]]
+			if m[2] > 0 && v[m[2]-1] == '%' && len(name) > 2 {
+				name = name[2:] // of the sign in front
 			}
-		}
-	}
-	if strings.Contains(v, "&") || strings.Contains(v, `\u0026`) {
-		for _, m := range formHead.get().FindAllStringSubmatchIndex(v, -1) {
-			if querySecret(v[m[2]:m[3]], v[m[4]:m[5]]) {
+			if querySecret(name, v[m[4]:m[5]]) {
 				found = append(found, span{m[4], m[5]})
 			}
 		}
 	}
 	return found
-}
-
-// fieldEnd returns where the value of a field ends.
-func fieldEnd(v string, i int, plain bool) int {
-	for end := min(len(v), i+maxValue); i < end; i++ {
-		switch c := v[i]; {
-		case strings.IndexByte(" \t\r\n\"'<>&#`", c) >= 0:
-			return i
-		case c == '\\':
-			return i
-		case c == ')' || c == ']' || c == ',' || c == ';':
-			if closes(v, i+1) {
-				return i
-			}
-		case c == '%' && !plain && (strings.HasPrefix(v[i:], "%26") || strings.HasPrefix(v[i:], "%2526") || strings.HasPrefix(v[i:], "%23")):
-			return i
-		}
-	}
-	return i
 }
 
 // querySecret reports whether a field is a secret; its name may have the sign behind it.
@@ -108,7 +59,11 @@ func querySecret(name, value string) bool {
 	case kind == maybeKey:
 		return likelySecret(value) && !lowPath.get().MatchString(value)
 	}
-	return queryNames[strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))] && longSecret(value)
+	return queryNames[fieldKey(name)] && longSecret(value)
+}
+
+func fieldKey(name string) string {
+	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
 }
 
 // bareForms are logins without a scheme.

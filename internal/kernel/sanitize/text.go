@@ -17,27 +17,12 @@ type secretPattern struct {
 	likely func(string) bool
 }
 
-// Parts of patterns: what may stand between a key and its secret in YAML, JSON
-// (also inside a string), key=value, URL-encoded JSON, Go's maps and dumps, and with
-// colors; and where the secret begins, quoted or not. Quoted it may hold blanks.
+// Parts of patterns: what may stand between a key and its value in JSON, also inside a string, and
+// with colors.
 const (
-	quote    = `(?:\\*["']{1,2}|\\+u0022)?`
-	colours  = `(?:(?:\x1b|\\+x1b|\\+u001b|\\+033|\\+e)\[[0-9;]*m)*`
-	dumped   = `(?:\((?:\*?string|\[\](?:uint8|byte)|(?:len|cap)=\d+|0x[0-9a-f]+)\)[ \t]*)*`
-	sep      = colours + quote + colours + `[ \t]*[:=]=?>?[ \t]*` + colours + dumped + `\[?`
-	quoted   = `[ubr]{0,2}(?:\\*["']|\\+u0022)(?P<quoted>[^\r\n])`
-	password = `(?:pass(?:word|wd|phrase|code)|client_?secret|(?:access|refresh|identity|registry)_?token|(?:bmc|ipmi)_?pass|(?:\b|_|\\[nrt])psk|` +
-		`wep[-_]key\d?|_authtok)s?`
-	token = `token|secret|secret_?key|secret_?access_?key|access_?key|(?:private|account|pre_?shared)[_-]?key|api_?-?key|credentials?|(?:\b|\\[nrt])auth`
-	// "PASS: node1" is a result
-	short = `(?:(?:_|-|db|root|user|admin)(?:pass|pwd)|(?:\b|\\[nrt])(?-i:[Pp]ass|[Pp]wd))` + sep + `|(?:\b|\\[nrt])(?:pass|pwd)=`
+	quote   = `(?:\\*["']{1,2}|\\+u0022)?`
+	colours = `(?:(?:\x1b|\\+x1b|\\+u001b|\\+033|\\+e)\[[0-9;]*m)*`
 )
-
-// passMarks are in every text that password finds something in: one for each way in which it
-// can begin. They are long because its expression is slow.
-var passMarks = []string{"password", "passwd", "passphrase", "passcode", "client_secret", "clientsecret",
-	"access_token", "accesstoken", "refresh_token", "refreshtoken", "identity_token", "identitytoken", "registry_token", "registrytoken",
-	"bmc_pass", "bmcpass", "ipmi_pass", "ipmipass", "psk", "wep-key", "wep_key", "_authtok"}
 
 // foreign is text of others that looks like a digest.
 var foreign = secretPattern{find: lazily(`(\[redacted [^\]\r\n]*\]?)`)}
@@ -70,9 +55,15 @@ var secretPatterns = []secretPattern{
 // ErrorBody: the types that it prints without one). "Invalid value" is followed by it.
 var refusal = lazily(`^(?:Required value|Forbidden)(?:[ :,.;"'\\\])]|$)`)
 
+// nameOnly is a reference to a pull secret.
+var nameOnly = lazily(`^\{[ \t]*\\*"?name\\*"?[ \t]*:[ \t]*\\*"?[a-z0-9.-]{1,253}\\*"?[ \t]*\}[}\]",\\ \t\r]*$`)
+
 // notRefused tells a pull secret from the sentence that it is missing. All that stands
 // behind it on the line must be words, too: another secret may follow.
 func notRefused(v string) bool {
+	if nameOnly.get().MatchString(v) {
+		return false
+	}
 	if !refusal.get().MatchString(v) || strings.ContainsAny(v, "{}=%") || strings.IndexFunc(v, isAtom) >= 0 {
 		return true
 	}
@@ -85,9 +76,6 @@ func notRefused(v string) bool {
 
 // noPath tells what follows "pass" and "pwd" from a result or a directory.
 func noPath(v string) bool { return likelySecret(v) && !lowPath.get().MatchString(v) }
-
-// variable is noPath of a variable whose name leaves no doubt, as DB_PASS.
-func variable(v string) bool { return noFlag(v) && !lowPath.get().MatchString(v) }
 
 var lowPath = lazily(`^(?:/[a-z0-9._-]+){2,}/?$`)
 
@@ -216,6 +204,9 @@ type masked struct {
 	s     *Sanitizer
 	text  string
 	atoms []string
+
+	shown   view // of shownOf
+	shownOf string
 }
 
 const firstAtom, lastAtom = 0x100000, 0x10fffd
@@ -284,11 +275,8 @@ func (m *masked) apply(p secretPattern) {
 	var b strings.Builder
 	at := 0
 	for _, g := range all {
-		if from, _ := lastGroup(g); from < at {
-			continue
-		}
-		from, to := p.span(m.text, g)
-		if from >= to || p.likely != nil && !p.likely(m.text[from:to]) {
+		from, to := lastGroup(g)
+		if from < at || from >= to || p.likely != nil && !p.likely(m.text[from:to]) {
 			continue
 		}
 		b.WriteString(m.text[at:from])

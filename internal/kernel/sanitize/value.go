@@ -5,53 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// Where a secret ends cannot be told by a regular expression of this kind: it counts
-// no backslashes and looks at nothing behind itself. So the patterns of named secrets
-// find only where the value begins, in groups with these names.
-const (
-	quotedValue = "quoted" // behind a quote, to the same one
-	openValue   = "open"   // without quotes, to the next blank
-	wordValue   = "word"   // the same, but to a comma or bracket
-)
-
 // maxValue bounds a value without quotes: one that turns out to be no secret must not
 // be gone over again and again.
 const maxValue = 4096
 
 // minOpen is the least number of characters of a value without quotes.
 const minOpen = 4
-
-// span returns where the secret is that a pattern found; nothing where it is empty.
-func (p secretPattern) span(v string, groups []int) (from, to int) {
-	from, to = lastGroup(groups)
-	name := ""
-	for i, n := range p.find.get().SubexpNames() {
-		if groups[2*i] >= 0 && n != "" {
-			name = n
-		}
-	}
-	switch name {
-	case quotedValue:
-		from = doubled(v, from)
-		to = quotedEnd(v, from)
-		if !inList.get().MatchString(v[max(0, from-16):from]) {
-			break
-		}
-		for { // ["a", "b"]
-			next := listNext.get().FindString(v[to:min(len(v), to+64)])
-			if next == "" || to+len(next) >= len(v) {
-				break
-			}
-			to = quotedEnd(v, to+len(next))
-		}
-	case openValue, wordValue:
-		to = unquotedEnd(v, from, name == wordValue)
-		if utf8.RuneCountInString(v[from:to]) < minOpen {
-			to = from
-		}
-	}
-	return from, to
-}
 
 // doubled skips the rest of quotes that open a value several at once, as in YAML inside
 // of YAML and in CSV: in "" they are all of it.
@@ -134,7 +93,6 @@ func escapedEnd(v string, from, level int) int {
 }
 
 var (
-	inList    = lazily(`(?i)\[[ubr]{0,2}(?:\\*["']|\\+u0022)$`)
 	listNext  = lazily(`(?i)^(?:\\*["']|\\+u0022)[ \t]*,[ \t]*[ubr]{0,2}(?:\\*["']|\\+u0022)`)
 	nextField = lazily(`^(?:amp;)?[A-Za-z0-9_.%\[\]-]{1,40}=`)
 	nextLine  = lazily(`^(?:$|[\s"'\\,}\])#]|-[ \t]|[A-Za-z0-9_.-]{1,60}\\*["']?[ \t]*[:=])`)

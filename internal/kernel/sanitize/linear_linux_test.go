@@ -1,0 +1,61 @@
+package sanitize
+
+import (
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// beginnings are parts of texts that are nothing but beginnings: each of them begins something
+// that does not end, or belongs to what comes next.
+var beginnings = []string{
+	`"`, `'`, `\"`, `\`, `\\\"`, "{", "[", "<", "(", "&", "&a", "&amp;", "!", "%", "-", "--", "=", ":", "|", "\t", "@", "://", "a:", "\x1b", "\x1b[", "\x00", "\u200b", `\u00`, `\u0070`,
+	"-----BEGIN", "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "[redacted ", "data:", "data:,", "eyJhbGciOi", "QUJD", "\"QUJD", "sha256~", "AKIA",
+	"password", "password ", "password=", "password: ", `password="`, "password='", `password:\"`, `{\"password\":\"`, "password: |\n", "password:\n", "password -> ", "password is ", "password for ",
+	"password: &", "password: !", "password: (", "password: [", "password: {", `password["`, `"password","`, "password(", "token:", "?token=a&", "?token=&", "key: ", "secret: a ", "http_proxy=u:", "name:token,value:x,",
+	"{Name:PASSWORD Value:", "{PASSWORD x ", "name: PASSWORD\n", "value: x\nname: PASSWORD\n", "<password>", "<password a=\"", "</password>", "<key>password</key>", "password  ", "password  user\n", "| password |\n",
+	"password,user\n", "password\tuser\n", "--password ", "--password \\\n", "curl -u a:", "<<< ", "chpasswd <<EOF\n", "echo x | ", "IDENTIFIED BY '", "Authorization: ", "Cookie: ", "kind: Secret\ndata:\n", "aaaaa-", "machine a login b password ",
+}
+
+// cpu returns the processor time that this thread took, in microseconds.
+func cpu(t testing.TB) int64 {
+	const thisThread = 1 // RUSAGE_THREAD of getrusage(2)
+	var u syscall.Rusage
+	if err := syscall.Getrusage(thisThread, &u); err != nil {
+		t.Skip(err)
+	}
+	return u.Utime.Sec*1e6 + int64(u.Utime.Usec)
+}
+
+// TestLinear: twice the text takes twice the work. The steps of the decoder are counted, the
+// processor's time of all readers is measured.
+func TestLinear(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	size := 32 << 10
+	if testing.Short() {
+		size = 8 << 10
+	}
+	for _, part := range beginnings {
+		work := func(n int) (steps int, micros int64) {
+			text := strings.Repeat(part, n/len(part)+1)
+			s := sanitizer(t, "a")
+			begin := cpu(t)
+			s.Text(text)
+			micros = cpu(t) - begin
+			return s.decoded(text, readable(text)).steps, micros
+		}
+		steps, micros := work(size)
+		steps4, micros4 := work(4 * size)
+		if steps4 > 5*steps+4096 {
+			t.Errorf("%q: %d steps, and %d for a text four times as long", part, steps, steps4)
+		}
+		if micros4 > 8*micros+30_000 {
+			t.Errorf("%q: %d µs of the processor, and %d for a text four times as long", part, micros, micros4)
+		}
+		if most := lookAround + 8; steps4 > most*(4*size+maxBeside)*4 {
+			t.Errorf("%q: %d steps for %d bytes", part, steps4, 4*size)
+		}
+	}
+}
