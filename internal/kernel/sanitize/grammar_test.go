@@ -74,15 +74,16 @@ var families = []struct {
 	name  string
 	names []string
 	least int  // characters of a value
+	sure  bool // the names leave no doubt
 	words bool // also values that are words without a digit
 }{
 	{"password", []string{"password", "Password", "passwd", "bmcPassword", "DB_PASSWORD", "admin-password", "ipmi_pass", "dbPwd", "passphrase", "ssh-passphrase",
-		"keystorePassword", "passcode", "password_in", "rootPassword2", "Passwort", "user.password"}, 8, true},
-	{"secret", []string{"clientSecret", "client_secret", "webhookSecret", "CLIENT_SECRET", "oauth-secret", "shared_secret", "app.secret", "consumerSecret"}, 8, false},
-	{"token", []string{"token", "accessToken", "refresh_token", "API_TOKEN", "bearer-token", "sessionToken", "registrationToken", "bot_token"}, 8, false},
+		"keystorePassword", "passcode", "password_in", "rootPassword2", "Passwort", "user.password"}, 8, true, true},
+	{"secret", []string{"clientSecret", "client_secret", "webhookSecret", "CLIENT_SECRET", "oauth-secret", "shared_secret", "app.secret", "consumerSecret"}, 8, true, false},
+	{"token", []string{"token", "accessToken", "refresh_token", "API_TOKEN", "bearer-token", "sessionToken", "registrationToken", "bot_token"}, 8, false, false},
 	{"named key", []string{"apiKey", "api_key", "secretKey", "secret_access_key", "privateKey", "encryption_key", "signing_key", "hmacKey", "masterKey",
-		"fernet_key", "vault_unseal_key", "ENCRYPTION_KEY", "presharedKey", "sharedKey", "luksKey", "mka-cak"}, 16, false},
-	{"credential", []string{"credential", "credentials", "bmcCredential", "db_credentials", "authToken", "auth_key", "db-credential"}, 8, false},
+		"fernet_key", "vault_unseal_key", "ENCRYPTION_KEY", "presharedKey", "sharedKey", "luksKey", "mka-cak"}, 16, true, false},
+	{"credential", []string{"credential", "credentials", "bmcCredential", "db_credentials", "authToken", "auth_key", "db-credential"}, 8, false, false},
 }
 
 // quotedIn writes a text as a JSON string, levels times.

@@ -48,7 +48,7 @@ func measured(t testing.TB, values int, each func(form int, text, how string, le
 					for n := range values {
 						name := family.names[(n+r.IntN(len(family.names)))%len(family.names)]
 						value := a.of(r, family.least+r.IntN(41-family.least))
-						if form.sure && kindOfKey(name) < secretKey {
+						if form.sure && !family.sure {
 							continue
 						}
 						planted, secret := form.plant(text, name, value)

@@ -1,0 +1,66 @@
+package sanitize
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the table of docs/secrets.md")
+
+const (
+	secretsPage = "../../../docs/secrets.md"
+	tableBegin  = "<!-- measured by TestSecretsPage -->\n"
+	tableEnd    = "<!-- end -->\n"
+)
+
+// TestSecretsPage holds the table of the page about secrets against what is measured. The rates
+// before are those of the sanitizer of forms, measured once with the same values.
+func TestSecretsPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures all forms")
+	}
+	before, err := os.ReadFile("testdata/leaks-before.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := map[string]string{}
+	for line := range strings.Lines(string(before)) {
+		form, rate, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		was[form], _, _ = strings.Cut(rate, " of")
+	}
+	rates, all, _ := leakRates(t, 4)
+	var b strings.Builder
+	b.WriteString("| form | values | left before | left now |\n| --- | ---: | ---: | ---: |\n")
+	row := func(form string, r rate) {
+		now, _, _ := strings.Cut(r.String(), " of")
+		fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", form, r.of, was[form], now)
+	}
+	for i, f := range plantedForms {
+		row(f.kind, rates[i])
+	}
+	row("all", all)
+	raw, err := os.ReadFile(secretsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(raw), tableBegin)
+	have, tail, end := strings.Cut(rest, tableEnd)
+	switch {
+	case !ok || !end:
+		t.Fatalf("%s has no table between %q and %q", secretsPage, tableBegin, tableEnd)
+	case have == b.String():
+	case *update:
+		if err := os.WriteFile(secretsPage, []byte(head+tableBegin+b.String()+tableEnd+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("the table of %s is not what is measured; run this test with -update. Now:\n%s", secretsPage, b.String())
+	}
+	texts := fmt.Sprintf("%d harmless texts", len(harmless)+len(lookAlikes)+len(keptTexts))
+	if !strings.Contains(string(raw), texts) {
+		t.Errorf("%s does not say %q", secretsPage, texts)
+	}
+}
