@@ -61,9 +61,11 @@ var pipeMarks = []string{"passwd", "cryptsetup", "kinit", "<<<", "-stdin", "sudo
 // piped are the secrets that a shell writes into a program: echo x | passwd --stdin core,
 // echo core:x | chpasswd, sudo -S <<< x.
 var piped = []form{
-	{"|", lazily(`\b(?:echo|printf|print|cat[ \t]*<<<)[ \t]*(?:(?:-[neE]+|--|'%s(?:\\+n)?'|"%s(?:\\+n)?")[ \t]+)*(?:\\*["'])?([^\s"'|\\]+)(?:\\+n)?(?:\\*["'])?[ \t]*\|[^|\r\n;]{0,200}?` +
+	{"|", lazily(`\b(?:echo|printf|print|cat[ \t]*<<<)[ \t]*(?:(?:-[neE]+|--|'%s(?:\\+n)?'|"%s(?:\\+n)?")[ \t]+)*(?:\\*["'])?([^\s"'|\\]+)` +
+		`(?:\\+n)?(?:\\*["'])?[ \t]*\|[^|\r\n;]{0,200}?` +
 		`(?:\bpasswd\b|\bcryptsetup\b|\bkinit\b|--?(?:password-)?stdin\b|\bsudo[ \t]+(?:-[A-Za-z]*S|--stdin))`)},
-	{"chpasswd", lazily(`\b(?:echo|printf|cat[ \t]*<<<)[ \t]+(?:-[neE]+[ \t]+)?(?:\\*["'])?[^\s"':|]+:([^\s"'|\\]+)(?:\\*["'])?[ \t]*\|[ \t]*(?:sudo[ \t]+)?(?:\S*/)?chpasswd\b`)},
+	{"chpasswd", lazily(`\b(?:echo|printf|cat[ \t]*<<<)[ \t]+(?:-[neE]+[ \t]+)?(?:\\*["'])?[^\s"':|]+:([^\s"'|\\]+)(?:\\*["'])?` +
+		`[ \t]*\|[ \t]*(?:sudo[ \t]+)?(?:\S*/)?chpasswd\b`)},
 	{"chpasswd", lazily(`\bchpasswd\b[^\r\n|;<]*<<<?[ \t]*(?:-?[ \t]*["']?[A-Z]+["']?(?:\r?\n|\\+n))?(?:\\*["'])?[^\s"':|\\]+:([^\s"'|\\]+)`)},
 	{"<<<", lazily(`\b(?:sudo|passwd|kinit|cryptsetup)\b[^\r\n|;<]*<<<[ \t]*(?:\\*["'])?([^\s"'\\]+)`)},
 	{"<<<", lazily(`-stdin\b[^\r\n|;<]*<<<[ \t]*(?:\\*["'])?([^\s"'\\]+)`)},

@@ -55,7 +55,8 @@ func (d *decoder) spend(n int) bool {
 }
 
 // decodeMarks are parts of the names of secrets, of which a text must have one.
-var decodeMarks = []string{"pass", "pwd", "secret", "token", "key", "cred", "auth", "psk", "cak", "kennwort", "clave", "rootpw", "bindpw", "proxy", "cookie", "community"}
+var decodeMarks = []string{"pass", "pwd", "secret", "token", "key", "cred", "auth", "psk", "cak", "kennwort", "contrasena",
+	"motdepasse", "rootpw", "bindpw", "proxy", "cookie", "community"}
 
 // decode returns where values are that belong to the name of a secret; w is the view of v.
 func (s *Sanitizer) decode(v string, w view) []span {
@@ -123,7 +124,7 @@ func (d *decoder) named(from, end int, kind keyKind) {
 		}
 	case d.t[blank] == '{' && quoted: // variable "name" { default = "x" }
 		d.fallback(blank+1, kind)
-	case d.t[blank] == '|' || strings.HasPrefix(d.t[blank:], "│"), d.t[blank] == ',' && blank == at && blank+1 < len(d.t) && d.t[blank+1] != ' ' && (kind >= secretKey || strings.IndexByte(d.t[max(0, from-maxNear):from], ' ') < 0):
+	case d.t[blank] == '|' || strings.HasPrefix(d.t[blank:], "│"), blank == at && d.commaSeparated(from, blank, kind):
 		d.below(from, blank, kind)
 		d.value(skip(d.t, blank+1, " \t|\x94\x82"), kind, cell)
 	case d.t[blank] == '\n':
@@ -248,6 +249,13 @@ func (d *decoder) opened(i int) int {
 		}
 	}
 	return i
+}
+
+// commaSeparated reports whether a name is in a row of values with commas between, and not in a
+// sentence.
+func (d *decoder) commaSeparated(from, i int, kind keyKind) bool {
+	return d.t[i] == ',' && i+1 < len(d.t) && d.t[i+1] != ' ' &&
+		(kind >= secretKey || strings.IndexByte(d.t[max(0, from-maxNear):from], ' ') < 0)
 }
 
 // fallback reads the default of a variable of Terraform and the like.

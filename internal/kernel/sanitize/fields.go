@@ -37,7 +37,8 @@ func (s *Sanitizer) field(kind keyKind, v any) (any, bool) {
 	switch v := v.(type) {
 	case string:
 		switch {
-		case kind == deepKey && noFlag(v), kind == secretKey && noFlag(v) && !publicValue(v) && !lowPath.get().MatchString(v), kind == maybeKey && noPath(v) && !nameOfObject(v):
+		case kind == deepKey && noFlag(v), kind == secretKey && noFlag(v) && !publicValue(v) && !lowPath.get().MatchString(v),
+			kind == maybeKey && noPath(v) && !nameOfObject(v):
 			return s.digest(v), true
 		case kind == plainKey || Redacted(v):
 		case kind < maybeKey:

@@ -155,12 +155,12 @@ var plantedForms = []plantedForm{
 		}
 		return `{"` + b.String() + `":"` + v + `"}`, v
 	}),
-	of("JSON, name beside value", `{"name":"§N","value":"§V"}`, `{"value":"§V","name":"§N"}`, `{"name":"§N","type":"string","value":"§V"}`,
+	of("JSON, name next to value", `{"name":"§N","value":"§V"}`, `{"value":"§V","name":"§N"}`, `{"name":"§N","type":"string","value":"§V"}`,
 		"^{\n  \"value\": \"§V\",\n  \"type\": \"x\",\n  \"key\": \"§N\"\n}", `{\"key\":\"§N\",\"value\":\"§V\"}`, `{"Key":"§N","Value":"§V"}`),
 	of("YAML", "§N: §V", "a:\n  §N: §V\n  user: root", "§N: \"§V\"", "§N: '§V'", "- §N: §V", "a: {user: root, §N: §V}", "a: {§N: '§V'}", "§N: §V # note", "\"§N\": §V", "^? §N\n: §V", "§N:\n- §V", "§N: [§V]"),
 	of("YAML, anchors and tags", "§N: &a §V", "§N: !!str §V", "§N: &a \"§V\"", "a: {§N: &x §V}", "§N: !vault §V"),
 	of("YAML, block scalars", "§N: |\n  §V", "§N: >-\n  §V", "§N: |2\n    §V", "a:\n  §N: |\n    §V\n  b: c", "§N:\n  §V"),
-	of("YAML, name beside value", "- name: §N\n  value: §V", "^- value: §V\n  name: §N", "- name: §N\n  description: x\n  value: §V", "- {name: §N, value: §V}", "- {value: §V, name: §N}", "- key: §N\n  value: '§V'",
+	of("YAML, name next to value", "- name: §N\n  value: §V", "^- value: §V\n  name: §N", "- name: §N\n  description: x\n  value: §V", "- {name: §N, value: §V}", "- {value: §V, name: §N}", "- key: §N\n  value: '§V'",
 		"- name: \"§N\"\n  value: \"§V\"", "^- value: §V\n  type: x\n  name: §N"),
 	of("TOML", `§N = "§V"`, `§N = '§V'`, `§N = """§V"""`, "[a]\n§N = \"§V\"", `a = { §N = "§V", b = 1 }`, `a.§N = "§V"`, `§N = ["§V"]`),
 	of("INI and properties", "§N = §V", "§N=§V", "[a]\nuser=root\n§N=§V", "a.b.§N=§V", "§N: §V", "x.§N = §V ; note", "//registry.npmjs.org/:_authToken=§V"),

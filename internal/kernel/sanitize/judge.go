@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -21,9 +22,11 @@ func secretIn(value string, kind keyKind, how relation, quoted bool) (from, to i
 	if kind != loginKey && kind != userKey {
 		value = value[:min(end, maxJudged)]
 	}
-	if strings.IndexFunc(value, isAtom) >= 0 || len(value) < minOpen && !(quoted && kind == deepKey) || !noFlag(value) || strings.HasPrefix(value, "<set to") || publicValue(value) {
+	short := len(value) < minOpen && !(quoted && kind == deepKey)
+	if short || strings.IndexFunc(value, isAtom) >= 0 || !noFlag(value) || strings.HasPrefix(value, "<set to") || publicValue(value) {
 		return 0, 0
 	}
+	plain := func() bool { return lowPath.get().MatchString(value) || nameOfObject(value) }
 	switch {
 	case kind == loginKey && strings.IndexByte(value, '@') < 0:
 		return 0, 0
@@ -40,19 +43,22 @@ func secretIn(value string, kind keyKind, how relation, quoted bool) (from, to i
 	case kind == deepKey:
 		return whole(quoted || how == beside || !lowPath.get().MatchString(value))
 	case kind == secretKey:
-		return whole((how == beside || quoted && (len(value) >= 8 || likelySecret(value)) && !strings.ContainsAny(value, " \t") || longSecret(value)) && !lowPath.get().MatchString(value) && !nameOfObject(value))
+		oneWord := quoted && (len(value) >= 8 || likelySecret(value)) && !strings.ContainsAny(value, " \t")
+		return whole((how == beside || oneWord || longSecret(value)) && !plain())
 	case kind == maybeKey:
-		return whole((longSecret(value) || how == beside && likelySecret(value)) && !lowPath.get().MatchString(value) && !nameOfObject(value))
+		return whole((longSecret(value) || how == beside && likelySecret(value)) && !plain())
 	}
 	return 0, 0
 }
 
 // credentialWord reports whether a word of a sentence is a credential.
 func credentialWord(w string, kind keyKind, how relation, first, quoted bool) bool {
-	if len(w) < 6 || len(w) > 512 || strings.ContainsAny(w, "\\[]{}@&%") || strings.IndexByte(w, '/') >= 0 && !sixtyFour(w) || strings.HasPrefix(w, "sha256:") || reference(w) || nameOfObject(w) || publicValue(w) || kind < maybeKey {
+	if kind < maybeKey || len(w) < 6 || len(w) > 512 || strings.ContainsAny(w, "\\[]{}@&%") || strings.IndexByte(w, '/') >= 0 && !sixtyFour(w) {
 		return false
 	}
 	switch {
+	case reference(w), nameOfObject(w), publicValue(w):
+		return false
 	case kind == maybeKey && how != told: // a name of an object is as likely, in all its forms
 		return len(w) >= 16 && randomWord(w) && allCases(w)
 	case how == told || quoted:
@@ -86,7 +92,10 @@ func chosen(w string, sure bool) bool {
 			signs++
 		}
 	}
-	return letters > 0 && (digits > 0 || signs > 0 || len(w) >= 20 && inner > 0) && !nameOfObject(w) && (!isVersion(w) || sure && !isRelease(w)) && !lowPath.get().MatchString(w)
+	if letters == 0 || digits == 0 && signs == 0 && (len(w) < 20 || inner == 0) {
+		return false
+	}
+	return !nameOfObject(w) && (!isVersion(w) || sure && !isRelease(w)) && !lowPath.get().MatchString(w)
 }
 
 // randomWord reports whether a word is no name of code and no word with a number: it changes
@@ -234,13 +243,11 @@ func nameOfObject(v string) bool {
 // publicValue reports whether a value is a public key, a certificate, or a digest that names what
 // it is of.
 func publicValue(v string) bool {
-	for _, p := range []string{"ssh-rsa ", "ssh-ed25519 ", "ssh-dss ", "ecdsa-sha2-", "sha256:", "sha512:", "SHA256:", "-----BEGIN CERT", "-----BEGIN PUBLIC", "-----BEGIN RSA PUBLIC", "secret://", "file://"} {
-		if strings.HasPrefix(v, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(publicStarts, func(start string) bool { return strings.HasPrefix(v, start) })
 }
+
+var publicStarts = []string{"ssh-rsa ", "ssh-ed25519 ", "ssh-dss ", "ecdsa-sha2-", "sha256:", "sha512:", "SHA256:",
+	"-----BEGIN CERT", "-----BEGIN PUBLIC", "-----BEGIN RSA PUBLIC", "secret://", "file://"}
 
 // loginSecret returns where the password is in user:password and user:password@host.
 func loginSecret(v string) (from, to int) {

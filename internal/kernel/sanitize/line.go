@@ -24,7 +24,7 @@ func (d *decoder) line(from, end, sign int, kind keyKind) bool {
 	if n := strings.IndexAny(d.t[at:to], stop); n >= 0 {
 		to = at + n
 	}
-	if raw := d.v[d.w.place(from):d.w.place(to)]; d.w.at != nil && (strings.IndexByte(raw, '\x1b') >= 0 || strings.Contains(raw, "1b[") || strings.Contains(raw, "033[")) {
+	if d.w.at != nil && anyColour.get().MatchString(d.v[d.w.place(from):d.w.place(to)]) {
 		return false // it ends where the color does
 	}
 	value := strings.TrimRight(d.t[at:to], " \t\r")
@@ -41,6 +41,8 @@ func (d *decoder) line(from, end, sign int, kind keyKind) bool {
 	}
 	return d.judge(span{d.w.place(at), d.w.place(at + len(value))}, deepKey, assigned, false)
 }
+
+var anyColour = lazily(`(?:\x1b|1b|033)\[`)
 
 // lineStart returns where the line, or what is in quotes, begins that has a name as its first
 // word, behind what a log and a shell write in front; -1 if there is other text.

@@ -77,13 +77,14 @@ var keyNames = []struct {
 // secretKinds are what stands in front of "secret", "token" and "key" in the names of those that
 // are secrets and no names of others.
 var secretKinds = map[string][]string{
-	"secret": {"client", "webhook", "shared", "consumer", "app", "oauth", "hmac", "jwt", "session", "signing", "api", "totp", "bot", "cookie", "encryption", "radius", "chap"},
-	"token":  {"access", "refresh", "id", "bearer", "bootstrap", "identity", "registry", "session", "api", "join", "bot", "private"},
-	"pass":   {"db", "root", "admin", "user", "service"},
-	"pwd":    {"db", "root", "admin", "user", "service"},
-	"key": {"auth", "priv", "private", "secret", "secretaccess", "access", "account", "preshared", "shared", "api", "encryption", "decryption", "encrypt", "signing",
-		"hmac", "master", "fernet", "unseal", "luks", "aes", "des", "jwt", "jwe", "session", "cookie", "storage", "recovery", "unlock", "wrapping", "root", "integration",
-		"activation", "crypto", "cipher", "kek", "dek", "wireguard", "ipsec"},
+	"secret": {"client", "webhook", "shared", "consumer", "app", "oauth", "hmac", "jwt", "session", "signing", "api", "totp", "bot", "cookie",
+		"encryption", "radius", "chap"},
+	"token": {"access", "refresh", "id", "bearer", "bootstrap", "identity", "registry", "session", "api", "join", "bot", "private"},
+	"pass":  {"db", "root", "admin", "user", "service"},
+	"pwd":   {"db", "root", "admin", "user", "service"},
+	"key": {"auth", "priv", "private", "secret", "secretaccess", "access", "account", "preshared", "shared", "api", "encryption", "decryption",
+		"encrypt", "signing", "hmac", "master", "fernet", "unseal", "luks", "aes", "des", "jwt", "jwe", "session", "cookie", "storage", "recovery",
+		"unlock", "wrapping", "root", "integration", "activation", "crypto", "cipher", "kek", "dek", "wireguard", "ipsec"},
 }
 
 // publicNames end like the name of a secret and are of something public, or are no such name.

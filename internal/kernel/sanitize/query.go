@@ -6,7 +6,8 @@ import (
 
 // Query strings and form bodies: fields apart by "&", also where Go's JSON, HTML or
 // another URL encodes that sign.
-var queryMarks = append([]string{"sig=", "signature", "code=", "code%3d", "assertion", "samlresponse", "verifier", "sid=", "session", "jwt=", "ticket"}, decodeMarks...)
+var queryMarks = append([]string{"sig=", "signature", "code=", "code%3d", "assertion", "samlresponse", "verifier", "sid=", "session", "jwt=", "ticket"},
+	decodeMarks...)
 
 // queryNames are the fields whose names tell nothing elsewhere.
 var queryNames = map[string]bool{
