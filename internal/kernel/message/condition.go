@@ -40,7 +40,8 @@ var ruled = set("node", "machineconfigpool", "clusteroperator", "certificatesign
 var restConditions = set("RetrievedUpdates", "RemoteConfigurationAvailable", "RemoteConfigurationValid", "SCAAvailable", "ClusterTransferAvailable")
 
 var (
-	badLast  = set("degraded", "failed", "failing", "failure", "error", "pressure", "unavailable", "unreachable", "stalled", "invalid", "unhealthy", "lost", "deadlock")
+	badLast = set("degraded", "failed", "failing", "failure", "error", "pressure", "unavailable", "unreachable", "stalled",
+		"invalid", "unhealthy", "lost", "deadlock")
 	goodLast = set("available", "ready", "healthy", "valid", "reachable", "established", "joined", "validated", "synced", "succeeded", "accepted")
 )
 
@@ -272,7 +273,8 @@ func (c *condition) judged() (bad, well bool) {
 	case isGood && c.status == "Unknown":
 		return len(words) == 1 || words[0] == "managed", false
 	case isGood && c.status == "False":
-		return inTrouble(says) && !isPassing(c.reason) || !isPassing(says) && strings.TrimSpace(says) != "" || last == "available" && strings.TrimSpace(says) == "", false
+		return inTrouble(says) && !isPassing(c.reason) || !isPassing(says) && strings.TrimSpace(says) != "" ||
+			last == "available" && strings.TrimSpace(says) == "", false
 	case c.status == "False" && !isBad:
 		return inTrouble(says) && !isPassing(says), false
 	}

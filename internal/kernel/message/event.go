@@ -42,7 +42,8 @@ var (
 		"FailedPreStopHook", "NodeNotReady", "FailedToUpdateEndpoint", "FailedToUpdateEndpointSlices", "FailedToCreateEndpoint", "FailedScheduling",
 		"ProbeWarning", "ErrorReconcilingNode", "ErrorUpdatingResource", "FailedUpdate")
 	quietEvents = set("Rebooted", "InvalidDiskCapacity", "DNSConfigForming", "TopologyAwareHintsDisabled", "FastControllerResync", "OwnerRefInvalidNamespace",
-		"ClusterInfrastructureStatus", "UnsupportedConfigOverrides", "ReportEtcdMembersErrorUpdatingStatus", "AlreadyPresent", "NoPods", "CalculateExpectedPodCountFailed")
+		"ClusterInfrastructureStatus", "UnsupportedConfigOverrides", "ReportEtcdMembersErrorUpdatingStatus",
+		"AlreadyPresent", "NoPods", "CalculateExpectedPodCountFailed")
 	// restEvents end no warning of their object.
 	restEvents = set("Pulling", "BackOff", "Killing", "Pulled", "SuccessfulDelete")
 )
@@ -59,7 +60,8 @@ func (t *table) event(line []byte) (event, bool) {
 		}
 		return ""
 	}
-	e := event{warning: get("TYPE") == "Warning", reason: get("REASON"), message: get("MESSAGE"), object: get("OBJECT"), namespace: cmp.Or(get("NAMESPACE"), t.in), age: unknownAge}
+	e := event{warning: get("TYPE") == "Warning", reason: get("REASON"), message: get("MESSAGE"),
+		object: get("OBJECT"), namespace: cmp.Or(get("NAMESPACE"), t.in), age: unknownAge}
 	if get("TYPE") != "Warning" && get("TYPE") != "Normal" || e.reason == "" || strings.Contains(e.reason, " ") {
 		return event{}, false
 	}

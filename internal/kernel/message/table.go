@@ -132,10 +132,13 @@ func (t *table) of(command []byte) {
 		kind    string
 		columns []string
 	}{
-		{"pod", []string{"READY", "STATUS", "RESTARTS"}}, {"baremetalhost", []string{"CONSUMER", "ONLINE"}}, {"clusterversion", []string{"VERSION", "AVAILABLE", "PROGRESSING", "STATUS"}},
-		{"machine", []string{"PHASE", "REGION"}}, {"machine", []string{"STATE", "REGION"}}, {"machineset", []string{"DESIRED", "CURRENT", "READY", "AVAILABLE", "AGE"}},
+		{"pod", []string{"READY", "STATUS", "RESTARTS"}}, {"baremetalhost", []string{"CONSUMER", "ONLINE"}},
+		{"clusterversion", []string{"VERSION", "AVAILABLE", "PROGRESSING", "STATUS"}},
+		{"machine", []string{"PHASE", "REGION"}}, {"machine", []string{"STATE", "REGION"}},
+		{"machineset", []string{"DESIRED", "CURRENT", "READY", "AVAILABLE", "AGE"}},
 		{"deployment", []string{"READY", "UP-TO-DATE"}}, {"managedcluster", []string{"HUB ACCEPTED"}}, {"nodepool", []string{"DESIRED NODES"}},
-		{"pvc", []string{"CAPACITY", "STORAGECLASS", "VOLUME"}}, {"hostedcluster", []string{"KUBECONFIG", "PROGRESS"}}, {"apiservice", []string{"SERVICE", "AVAILABLE"}},
+		{"pvc", []string{"CAPACITY", "STORAGECLASS", "VOLUME"}}, {"hostedcluster", []string{"KUBECONFIG", "PROGRESS"}},
+		{"apiservice", []string{"SERVICE", "AVAILABLE"}},
 		{"clusterdeployment", []string{"INFRAID"}}, {"namespace", []string{"DISPLAY NAME"}},
 	} {
 		if t.has(k.columns...) {
@@ -236,7 +239,8 @@ func (t *table) cell(kind, column, value string, age time.Duration, aged bool, g
 	first, _, _ := strings.Cut(value, " ")
 	switch {
 	case errorColumns[column]:
-		if _, err := strconv.Atoi(value); err == nil || strings.EqualFold(value, "false") || strings.EqualFold(value, "no") || strings.EqualFold(value, "none") || value == "-" {
+		if _, err := strconv.Atoi(value); err == nil || strings.EqualFold(value, "false") ||
+			strings.EqualFold(value, "no") || strings.EqualFold(value, "none") || value == "-" {
 			return "", false
 		}
 		if t.has("AGE") && column == t.columns[len(t.columns)-2].Name {
@@ -271,7 +275,8 @@ func (t *table) cell(kind, column, value string, age time.Duration, aged bool, g
 	}
 	switch wordsOf(value + " -")[0] {
 	case "pending", "container", "pod", "init": // ContainerCreating, PodInitializing, Init:0/2
-		if (column == "STATUS" || column == "PHASE") && (kind == "pod" || kind == "pvc" || kind == "persistentvolumeclaim") && aged && age >= podStarts && value != "Initialized" {
+		if (column == "STATUS" || column == "PHASE") && (kind == "pod" || kind == "pvc" || kind == "persistentvolumeclaim") &&
+			aged && age >= podStarts && value != "Initialized" {
 			return is, false
 		}
 	case "provisioning", "provisioned":

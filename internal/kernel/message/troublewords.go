@@ -20,7 +20,8 @@ var goodWords = set("ready", "available", "healthy", "found", "running", "connec
 var notWords = set("no", "not", "non", "never", "without", "0", "zero", "t", "isn", "hasn", "haven", "none")
 
 // passingWords are of what goes on and ends by itself.
-var passingWords = set("wait", "waits", "waiting", "progress", "progressing", "provisioning", "creating", "creation", "pending", "initializing", "installing", "starting", "started",
+var passingWords = set("wait", "waits", "waiting", "progress", "progressing", "provisioning", "creating", "creation",
+	"pending", "initializing", "installing", "starting", "started",
 	"yet", "being", "rolling", "rollout", "deploying", "updating", "upgrading", "reconciling", "completed", "disabled", "unmanaged", "paused", "inprogress")
 
 func set(words ...string) map[string]bool {
