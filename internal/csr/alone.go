@@ -94,7 +94,22 @@ func (j *judging) rivals(same []csrs.Request) []csrs.Request {
 			list = append(list, o)
 		}
 	}
+	for i := range j.p.Requests {
+		if o := &j.p.Requests[i]; j.elsewhere(o) {
+			list = append(list, *o)
+		}
+	}
 	return list
+}
+
+// elsewhere reports whether a request asks another signer for the host's name, with another key: a client
+// certificate of that name is the node's identity for the API server, whichever signer issued it
+// (kubernetes/kubernetes:staging/src/k8s.io/apiserver/pkg/authentication/request/x509 CommonNameUserConversion).
+// One that only waits for a signer that no one answers would stop the host, so that it counts once it was approved.
+func (j *judging) elsewhere(o *csrs.Request) bool {
+	kubelets := o.Kind == csrs.Client || o.Kind == csrs.Serving
+	answered := o.State == csrs.Approved || o.State == csrs.Issued
+	return !kubelets && answered && o.CN == j.r.CN && o.CN != "" && o.KeyDigest != j.r.KeyDigest && j.e.MayHaveMade(*o)
 }
 
 // MayHaveMade reports whether a request was made after the host could first ask.

@@ -15,7 +15,7 @@
 //   - A request is held to the rules of its signer, exactly (csrs.SignerRules).
 //   - What a kubelet writes about itself (Node.status) can only refuse a request: no host
 //     is expected, and no address is a host's, because its Node has it.
-//   - A control-plane host is approved only when a person named it.
+//   - A host whose role is not known to be a worker's is approved only when a person named it.
 //   - A check that could not be made refuses.
 //   - Where several keys ask for one host, none is chosen: a person names the key.
 //   - Possession of the key by the host is not proven and never claimed: a kubelet
@@ -284,8 +284,8 @@ func orNone(s string) string {
 
 // host are the rules on the expected host.
 func (j *judging) host() {
-	control := j.e.Role == "master" || j.e.Role == "control-plane" || j.e.Role == "arbiter" || j.e.Role == ""
-	j.must("role", "a control-plane host is named by a person", !control || j.e.Explicit, "role %s, %s", orNone(j.e.Role), j.e.Source)
+	j.must("role", "a control-plane host, and one of a role that is not known to be a worker's, is named by a person",
+		j.e.Role == "worker" || j.e.Explicit, "role %s, %s", orNone(j.e.Role), j.e.Source)
 	j.must("joined", "the host's Machine belongs to no other Node", j.e.Joined == "" || j.e.Joined == j.e.Name, "its nodeRef is %s", orNone(j.e.Joined))
 	j.must("key-elsewhere", "its key asks for no other name", j.otherName() == "", "%s", orText(j.otherName(), "it does not"))
 	created := j.r.Created
@@ -394,7 +394,11 @@ func (j *judging) serving() {
 	}
 	j.must("declared", "the host's addresses are declared", len(j.e.IPs) > 0, "%s", declared)
 	for _, ip := range j.r.IPs {
-		j.must("address", "the address is declared, the Node's, and of no other host", j.foreign(ip, n) == "", "%s%s", ip, j.foreign(ip, n))
+		why := j.foreign(ip, n)
+		j.must("address", "the address is declared, the Node's, and of no other host", why == "", "%s%s", ip, why)
+		if why == notYet {
+			j.d.Checks[len(j.d.Checks)-1].Result = csrs.Unknown
+		}
 	}
 }
 
@@ -442,6 +446,10 @@ func (j *judging) clientApprovedBy() string {
 	return by
 }
 
+// notYet is why an address waits: the kubelet writes the Node's addresses after the Node, and may
+// ask for its serving certificate in between.
+const notYet = " cannot be checked yet: the Node has no addresses in its status; the request waits for them"
+
 // foreign returns why an address must not be certified for the host.
 func (j *judging) foreign(text string, n Node) string {
 	ip, err := netip.ParseAddr(text)
@@ -457,10 +465,10 @@ func (j *judging) foreign(text string, n Node) string {
 		return " is not declared"
 	case !ip.IsGlobalUnicast() && !(j.e.Explicit && ownLoopback(ip)):
 		return " is not an address of a host in a network"
-	case !has(n.Addresses):
-		return " is not in the Node's status.addresses"
 	case has(j.p.VIPs):
 		return " is a virtual address of the cluster"
+	case len(n.Addresses) > 0 && !has(n.Addresses):
+		return " is not in the Node's status.addresses"
 	}
 	for _, other := range j.p.Nodes {
 		if other.Name != n.Name && has(other.Addresses) {
@@ -471,6 +479,9 @@ func (j *judging) foreign(text string, n Node) string {
 		if c.Contains(ip) {
 			return " lies in the network of pods or services " + c.String()
 		}
+	}
+	if len(n.Addresses) == 0 {
+		return notYet
 	}
 	return ""
 }

@@ -118,6 +118,16 @@ func TestJudge(t *testing.T) {
 		o.KeyDigest = strings.Repeat("f", 64)
 		s.p.Requests = append(s.p.Requests, o)
 	}
+	// elsewhere is a request to another signer for the host's name.
+	elsewhere := func(s *scene, state csrs.State, at time.Duration, otherKey bool) {
+		o := clientRequest()
+		o.Name, o.UID, o.State, o.Created = "csr-o", "o", state, s.r.Created.Add(at)
+		o.Signer, o.Kind, o.CN, o.KeyDigest = "kubernetes.io/kube-apiserver-client", csrs.Other, s.r.CN, s.r.KeyDigest
+		if otherKey {
+			o.KeyDigest = strings.Repeat("e", 64)
+		}
+		s.p.Requests = append(s.p.Requests, o)
+	}
 	rename := func(s *scene, to string) {
 		ask(func(a *asked) { a.template.Subject.CommonName = openshift.NodeUserPrefix + to })(s)
 		s.e.Name = to
@@ -138,6 +148,18 @@ func TestJudge(t *testing.T) {
 		{"another host is expected", client, func(s *scene) { s.e.Name = "control9" }, "the host is expected"},
 		{"a master that no person named", client, func(s *scene) { s.e.Explicit = false }, "named by a person"},
 		{"a host of unknown role that no person named", client, func(s *scene) { s.e.Explicit, s.e.Role = false, "" }, "named by a person"},
+		{"a host of another pool that no person named", client, func(s *scene) { s.e.Explicit, s.e.Role = false, "infra" }, "named by a person"},
+		{"a host of another pool that a person named", client, func(s *scene) { s.e.Role = "infra" }, ""},
+		{"another signer certified the name", client, func(s *scene) { elsewhere(s, csrs.Issued, time.Second, true) }, several},
+		{"another signer certified the name for a kubelet that serves", serving, func(s *scene) { elsewhere(s, csrs.Approved, time.Second, true) }, several},
+		{"another signer certified the same key", client, func(s *scene) { elsewhere(s, csrs.Issued, time.Second, false) }, ""},
+		{"another signer is asked and has not answered", client, func(s *scene) { elsewhere(s, csrs.Pending, time.Second, true) }, ""},
+		{"another signer certified the name before the host booted", client, func(s *scene) { elsewhere(s, csrs.Issued, -time.Hour, true) }, ""},
+		{"the Node has no addresses yet", serving, func(s *scene) { s.p.Nodes[0].Addresses = nil }, "cannot be checked yet"},
+		{"the Node has no addresses yet, and the address is virtual", serving, func(s *scene) {
+			s.p.Nodes[0].Addresses = nil
+			declare(s, "192.0.2.5")
+		}, "virtual address"},
 		{"a worker of the roll", client, func(s *scene) { s.e.Explicit, s.e.Role = false, "worker" }, ""},
 		{"system:admin asks", client, ask(func(a *asked) { a.api.Spec.Username = "system:admin" }), "asked for by the node bootstrapper"},
 		{"an extra group", client, ask(func(a *asked) { a.api.Spec.Groups = append(a.api.Spec.Groups, "system:masters") }), "groups are exactly"},

@@ -74,7 +74,9 @@ type Kinds struct{ Client, Serving, Renewal bool }
 type Approver struct {
 	api    API
 	c      Config
-	seen   map[string]string // what was last decided on a request, by UID
+	seen   map[string]string    // what was last decided on a request, by UID
+	failed map[string]time.Time // when a request that could be approved last failed, by UID
+	dialed map[string]time.Time // when the kubelet of a host of the inventory was last asked
 	events *bucket
 	paused string
 	ready  atomic.Int64 // when the last round ended well, or the lease was seen; Unix seconds
@@ -87,7 +89,7 @@ func New(api API, c Config) *Approver {
 	c.Gap = cmp.Or(c.Gap, 500*time.Millisecond)
 	c.Limits.setDefaults()
 	c.Times.setDefaults()
-	return &Approver{api: api, c: c, seen: map[string]string{}, events: newBucket(eventBurst, eventEvery), stale: 4*c.Every + c.Times.Duration}
+	return &Approver{api: api, c: c, seen: map[string]string{}, failed: map[string]time.Time{}, dialed: map[string]time.Time{}, events: newBucket(eventBurst, eventEvery), stale: 4*c.Every + c.Times.Duration}
 }
 
 // Run works until ctx is done, which is no error.

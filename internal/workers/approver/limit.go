@@ -2,6 +2,7 @@ package approver
 
 import (
 	"cmp"
+	"maps"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/csr"
@@ -106,6 +107,7 @@ func (a *Approver) forget(p csr.Snapshot) {
 			delete(a.seen, uid)
 		}
 	}
+	maps.DeleteFunc(a.failed, func(uid string, _ time.Time) bool { return !there[uid] })
 }
 
 // count sets the gauges of what waits.

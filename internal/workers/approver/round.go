@@ -1,6 +1,7 @@
 package approver
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -26,6 +27,7 @@ const (
 	kubeletCAKey = "ca-bundle.crt"
 	dialTimeout  = 5 * time.Second
 	maxDialed    = 20 // kubelets asked in one round
+	maxFailed    = 5  // approvals that fail in one round: with more the API has a problem, and not the requests
 )
 
 // round is one look at everything: what waits is judged, and what may be is approved.
@@ -50,13 +52,19 @@ func (a *Approver) round(ctx context.Context, held func() bool) (again time.Dura
 	a.notePause(stopped)
 	a.renewals(ctx, &p, expected)
 	spent := spentBefore(p)
+	failures, failed := 0, error(nil) // failed is of the first request that could not be approved: the others have their turn
+	slices.SortStableFunc(expected, func(v, w waiting) int { return a.failed[v.request.UID].Compare(a.failed[w.request.UID]) })
 	for _, w := range expected {
 		if ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
 		wait, err := a.one(ctx, w, p, spent, stopped, held)
 		if err != nil {
-			return 0, err
+			a.failed[w.request.UID] = p.Now
+			failures, failed = failures+1, cmp.Or(failed, err)
+		}
+		if errors.Is(err, errStopped) || failures == maxFailed {
+			return 0, failed
 		}
 		if wait > 0 && (again == 0 || wait < again) {
 			again = wait
@@ -66,7 +74,7 @@ func (a *Approver) round(ctx context.Context, held func() bool) (again time.Dura
 		a.record(ctx, outcome{request: r, decision: Refused, reason: "not-expected",
 			why: "the host is not in the inventory; a name in a request is only a claim"})
 	}
-	return again, nil
+	return again, failed
 }
 
 // waiting is a request of an expected host.
@@ -165,6 +173,10 @@ func (a *Approver) one(ctx context.Context, w waiting, p csr.Snapshot, spent *sp
 	o := outcome{request: r, host: w.host, decision: Refused, reason: refusal(d), why: d.Why, wayOut: d.WayOut}
 	kind := kindOf(r, d)
 	switch {
+	case !d.Approve && unaddressed(d, w.host):
+		o.decision = Deferred
+		a.record(ctx, o)
+		return addressesEvery, nil
 	case !d.Approve:
 		a.record(ctx, o)
 		return 0, nil
@@ -193,6 +205,24 @@ func (a *Approver) one(ctx context.Context, w waiting, p csr.Snapshot, spent *sp
 		return 0, nil
 	}
 	return 0, a.approve(ctx, w, p, spent, o, kind, held)
+}
+
+// addressesEvery is how soon a request whose host has no addresses yet is judged again.
+const addressesEvery = 5 * time.Second
+
+// unaddressed reports whether a request waits only until the addresses of its host are known: those of the
+// object that declares it, or of its Node. What a person declared without an address does not change by itself
+// (the machine approver leaves such a request until the kubelet asks again:
+// openshift/cluster-machine-approver pull request 321).
+func unaddressed(d csr.Decision, host *csr.Expectation) bool {
+	for _, c := range d.Checks {
+		undeclared := c.Name == "declared" && len(host.IPs) == 0 && !host.Explicit
+		unknown := c.Name == "address" && (c.Result == csrs.Unknown || len(host.IPs) == 0 && !host.Explicit)
+		if c.Result != csrs.Passed && !undeclared && !unknown {
+			return false
+		}
+	}
+	return !d.Approve
 }
 
 func (a *Approver) approve(ctx context.Context, w waiting, p csr.Snapshot, spent *spending, o outcome, kind kind, held func() bool) error {
@@ -271,13 +301,16 @@ func refusal(d csr.Decision) string {
 }
 
 // renewals asks the kubelets of Nodes that ask for their next serving certificate what
-// they serve. It asks each at most once a round, and not those of which the request would
+// they serve, first those that were not asked for longest: some that do not answer do not keep the
+// others from their turn. It asks each at most once a round, and not those of which the request would
 // be approved or refused without it.
 func (a *Approver) renewals(ctx context.Context, p *csr.Snapshot, expected []waiting) {
 	if a.c.Dial == nil || !a.c.Approve.Renewal {
 		return
 	}
 	var pool *x509.CertPool
+	expected = slices.Clone(expected)
+	slices.SortStableFunc(expected, func(v, w waiting) int { return a.dialed[v.host.Name].Compare(a.dialed[w.host.Name]) })
 	for _, w := range expected {
 		if w.request.Kind != csrs.Serving || len(p.Served) >= maxDialed {
 			continue
@@ -304,6 +337,7 @@ func (a *Approver) renewals(ctx context.Context, p *csr.Snapshot, expected []wai
 		if p.Served == nil {
 			p.Served = map[string]csr.Served{}
 		}
+		a.dialed[w.host.Name] = p.Now
 		p.Served[w.host.Name] = csr.AskKubelet(one, a.c.Dial, pool, *w.host, n, p.Now)
 		cancel()
 	}
