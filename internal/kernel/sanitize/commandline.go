@@ -72,7 +72,7 @@ var piped = []form{
 }
 
 // positionMarks are in every text that positions finds something in.
-var positionMarks = []string{"identified", "set password", "password", "vault login", "net user", "send \"", "send \\\""}
+var positionMarks = []string{"identified", "set password", "password", "vault login", "net user", "send \"", "send \\\"", "securestring"}
 
 // positioned are secrets that only their place in a command or statement tells.
 var positioned = []form{
@@ -81,6 +81,7 @@ var positioned = []form{
 	{"set password", lazily(`\buser[ \t]+set[ \t]+password[ \t]+\S+[ \t]+(?:\\*["'])?([^\s"'\\]+)`)}, // ipmitool
 	{"assword", lazily(`(?i)\bset[ \t]+[\w.]+\.password[ \t]+(?:\\*["'])?([^\s"'\\]+)`)},             // racadm
 	{"vault login", lazily(`\bvault login[ \t]+(?:-[\w-]+(?:=\S+)?[ \t]+)*(?:token=)?([^\s"'\\=-][^\s"'\\]{7,})`)},
+	{"SecureString", lazily(`ConvertTo-SecureString[ \t]+(?:-String[ \t]+)?\\*["']([^"'\r\n\\]+)`)}, // PowerShell
 	{"net user", lazily(`(?i)\bnet user[ \t]+\S+[ \t]+([^\s"'\\/][^\s"'\\]{3,})`)},
 	{"send", lazily(`\bsend[ \t]+(?:--[ \t]+)?\\*"([^"\s\\]{6,})\\+r`)}, // expect
 }

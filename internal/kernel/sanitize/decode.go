@@ -19,6 +19,7 @@ type decoder struct {
 	w     view
 	t     string // what w shows
 	found []span
+	marks map[string]int // of anchors in YAML, where their values begin; made when it is needed
 	left  int            // characters that may be looked at around names
 	steps int            // that were taken, for a test
 	done  int            // up to here in the view, values were found
@@ -56,7 +57,7 @@ func (d *decoder) spend(n int) bool {
 
 // decodeMarks are parts of the names of secrets, of which a text must have one.
 var decodeMarks = []string{"pass", "pwd", "secret", "token", "key", "cred", "auth", "psk", "cak", "kennwort", "contrasena",
-	"motdepasse", "rootpw", "bindpw", "proxy", "cookie", "community"}
+	"motdepasse", "pw:", "pw=", "rootpw", "bindpw", "proxy", "cookie", "community"}
 
 // decode returns where values are that belong to the name of a secret; w is the view of v.
 func (s *Sanitizer) decode(v string, w view) []span {
@@ -112,7 +113,7 @@ func (d *decoder) named(from, end int, kind keyKind) {
 		}
 	case strings.HasPrefix(d.t[blank:], ".."):
 		d.value(skip(d.t, blank, ". \t:"), kind, cell)
-	case d.t[blank] == ',' && quoted:
+	case quoted && (d.t[blank] == ',' || d.t[blank] == ';'):
 		if next := skip(d.t, blank+1, " \t"); d.quote(next) && from > 0 && d.quote(from-1) {
 			d.value(next, kind, listed)
 		}
@@ -161,7 +162,7 @@ func (d *decoder) place(from, end, sign int, kind keyKind) keyKind {
 
 // closed returns what follows the quotes behind a name.
 func (d *decoder) closed(i int) int {
-	for n := 0; n < 2 && i < len(d.t) && strings.IndexByte("\"'`]", d.t[i]) >= 0; n++ {
+	for n := 0; n < 3 && i < len(d.t) && strings.IndexByte("\"'`]*", d.t[i]) >= 0; n++ {
 		i++
 	}
 	return i
@@ -171,7 +172,7 @@ func (d *decoder) quote(i int) bool { return i < len(d.t) && (d.t[i] == '"' || d
 
 // sign returns where a sign ends that stands between a name and its value; i if there is none.
 func (d *decoder) sign(i int, quoted bool) int {
-	for _, sign := range []string{":=>", ":=", "=>", "==", "->", "=", ":", "→"} {
+	for _, sign := range []string{":=>", ":=", "=>", "==", "->", "<-", "=", ":: ", ":", "→", "←"} {
 		if strings.HasPrefix(d.t[i:], sign) {
 			if sign == "->" && quoted {
 				return i
@@ -188,8 +189,11 @@ func (d *decoder) assignment(at int, kind keyKind) {
 	if strings.HasSuffix(d.t[:at], "->") || strings.HasSuffix(d.t[:at], "→") {
 		how = told
 	}
-	at = d.opened(skip(d.t, at, " \t"))
-	if at >= len(d.t) {
+	at = d.opened(skip(d.t, at, " \t\r"))
+	if stars := skip(d.t, at, "*"); stars > at && stars < len(d.t) && strings.IndexByte(" \t`", d.t[stars]) >= 0 { // of Markdown
+		at = skip(d.t, stars, " \t")
+	}
+	if at >= len(d.t) || d.alias(at, kind) {
 		return
 	}
 	if d.t[at-1] == '{' {
@@ -254,7 +258,7 @@ func (d *decoder) opened(i int) int {
 // commaSeparated reports whether a name is in a row of values with commas between, and not in a
 // sentence.
 func (d *decoder) commaSeparated(from, i int, kind keyKind) bool {
-	return d.t[i] == ',' && i+1 < len(d.t) && d.t[i+1] != ' ' &&
+	return (d.t[i] == ',' || d.t[i] == ';') && i+1 < len(d.t) && d.t[i+1] != ' ' &&
 		(kind >= secretKey || strings.IndexByte(d.t[max(0, from-maxNear):from], ' ') < 0)
 }
 
@@ -277,7 +281,7 @@ func (d *decoder) fields(at int, kind keyKind) {
 	for at < stop && d.t[at] != '}' {
 		at = skip(d.t, at, " \t\n\"',")
 		end := d.nameEnd(at)
-		sign := d.closed(end)
+		sign := skip(d.t, d.closed(end), " \t")
 		if end == at || sign >= len(d.t) || d.t[sign] != ':' && d.t[sign] != '=' {
 			return
 		}
@@ -291,6 +295,30 @@ func (d *decoder) fields(at int, kind keyKind) {
 		}
 		at = max(d.done, value)
 	}
+}
+
+// alias reads the value of the anchor of YAML that an alias at a place stands for.
+func (d *decoder) alias(at int, kind keyKind) bool {
+	if d.t[at] != '*' {
+		return false
+	}
+	end := d.nameEnd(at + 1)
+	if d.marks == nil {
+		d.marks = map[string]int{}
+		for i := strings.IndexByte(d.t, '&'); i >= 0 && i < len(d.t); {
+			e := d.nameEnd(i + 1)
+			if value := skip(d.t, e, " \t"); e > i+1 && value > e {
+				d.marks[d.t[i+1:e]] = value
+			}
+			n := strings.IndexByte(d.t[e:], '&')
+			if n < 0 {
+				break
+			}
+			i = e + n
+		}
+	}
+	value, ok := d.marks[d.t[at+1:end]]
+	return ok && d.value(value, kind, beside)
 }
 
 // quietTag reports whether a text is the name of an anchor or a tag.

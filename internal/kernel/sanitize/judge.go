@@ -23,7 +23,7 @@ func secretIn(value string, kind keyKind, how relation, quoted bool) (from, to i
 		value = value[:min(end, maxJudged)]
 	}
 	short := len(value) < minOpen && !(quoted && kind == deepKey)
-	if short || strings.IndexFunc(value, isAtom) >= 0 || !noFlag(value) || strings.HasPrefix(value, "<set to") || publicValue(value) {
+	if short || strings.IndexFunc(value, isAtom) >= 0 || !noFlag(strings.TrimRight(value, "`.")) || strings.HasPrefix(value, "<set to") || publicValue(value) {
 		return 0, 0
 	}
 	plain := func() bool { return lowPath.get().MatchString(value) || nameOfObject(value) }

@@ -49,6 +49,7 @@ var keyNames = []struct {
 	{"clientkeydata", secretKey, true},              // kubeconfigs
 	{"secretvalue", secretKey, true},                // annotations of token Secrets
 	{"internalregistrypullsecret", secretKey, true}, // openshift/api:machineconfiguration/v1 ControllerConfigSpec
+	{"secretid", secretKey, true},                   // Vault
 	{"token", secretKey, false},
 	{"userdata", secretKey, false}, // Machine API, metal3
 
@@ -62,8 +63,7 @@ var keyNames = []struct {
 	{"auth", maybeKey, true},       // pull secrets, npm
 	{"secret", maybeKey, true},     // most are names of Secrets
 	{"kubeadmin", maybeKey, false}, // the installer
-	{"rootpw", maybeKey, true},     // Kickstart
-	{"bindpw", maybeKey, true},     // LDAP
+	{"pw", maybeKey, true},         // Kickstart, LDAP
 
 	{"proxyuser", userKey, true}, // curl
 	{"userpwd", userKey, true},   // the same
@@ -96,7 +96,7 @@ var publicNames = []string{
 }
 
 // nameTails may stand behind a name.
-var nameTails = []string{"in", "out", "old", "new", "value", "text", "plain", "base64", "b64", "string", "data"}
+var nameTails = []string{"in", "out", "old", "new", "value", "text", "plain", "base64", "b64", "string", "data", "base"}
 
 // nameEnds tell by the last two letters, as endOfName gives them, whether a key may end in one of
 // keyNames, or in one of nameTails.

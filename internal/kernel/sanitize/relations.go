@@ -107,6 +107,11 @@ func (d *decoder) besideBefore(from int, kind keyKind) bool {
 
 // isNameField reports whether what begins at i is the value of a field called name or key.
 func (d *decoder) isNameField(i int) bool {
+	path := false
+	for low := i - maxNear; i > max(0, low) && d.t[i-1] == '/'; path = true { // /spec/password of a JSON patch
+		for i--; i > max(0, low) && (word(d.t[i-1]) || strings.IndexByte("-.~", d.t[i-1]) >= 0); i-- {
+		}
+	}
 	for n := 0; n < 2 && i > 0 && strings.IndexByte("\"'", d.t[i-1]) >= 0; n++ {
 		i--
 	}
@@ -124,7 +129,7 @@ func (d *decoder) isNameField(i int) bool {
 	for i > 0 && word(d.t[i-1]) {
 		i--
 	}
-	return isNameField(d.t[i:end])
+	return isNameField(d.t[i:end]) && !path || path && d.t[i:end] == "path"
 }
 
 func isNameField(v string) bool {
@@ -132,7 +137,7 @@ func isNameField(v string) bool {
 }
 
 func isValueField(v string) bool {
-	return len(v) < 8 && (strings.EqualFold(v, "value") || strings.EqualFold(v, "content"))
+	return len(v) < 8 && (strings.EqualFold(v, "value") || strings.EqualFold(v, "val") || strings.EqualFold(v, "content"))
 }
 
 // column returns how far the field is indented that a name at i is the value of, without the

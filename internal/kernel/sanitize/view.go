@@ -90,7 +90,8 @@ func covered(v string) bool {
 // U+2000 and U+FE00.
 func hasFormat(v string) bool {
 	return strings.IndexByte(v, 0xe2) >= 0 && (strings.Contains(v, "\xe2\x80") || strings.Contains(v, "\xe2\x81")) ||
-		strings.IndexByte(v, 0xc2) >= 0 && strings.Contains(v, "\u00ad") || strings.IndexByte(v, 0xef) >= 0 && strings.Contains(v, "\ufeff")
+		strings.IndexByte(v, 0xc2) >= 0 && (strings.Contains(v, "\u00ad") || strings.Contains(v, "\u00a0")) ||
+		strings.IndexByte(v, 0xef) >= 0 && (strings.Contains(v, "\ufeff") || strings.Contains(v, "\uff1a") || strings.Contains(v, "\uff1d"))
 }
 
 var entities = []struct{ written, means string }{
@@ -135,8 +136,13 @@ func unescaped(v string, i int) (means string, next int) {
 		return v[i:run], run
 	case c >= utf8.RuneSelf:
 		r, size := utf8.DecodeRuneInString(v[i:])
-		if unicode.Is(unicode.Cf, r) {
+		switch {
+		case unicode.Is(unicode.Cf, r):
 			return "", i + size
+		case r == 0xa0: // a blank that does not break
+			return " ", i + size
+		case r == 0xff1a || r == 0xff1d: // the colon and the equals sign of Chinese and Japanese
+			return string(r - 0xfee0), i + size
 		}
 		return v[i : i+size], i + size
 	}
