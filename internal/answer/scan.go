@@ -133,18 +133,35 @@ func ownWords(m message.Match) string {
 // failure, which only says which step failed.
 func reasonBeside(r *message.Report) bool {
 	first := r.Symptoms[0]
-	if !first.Step || len(r.Errors) == 0 || len(first.Lines) == 0 || ownWords(first) != "" {
+	if !first.Step || len(r.Errors) == 0 || len(first.Lines) == 0 {
 		return false
 	}
-	const near = 10 // lines
+	if ownWords(first) != "" && worstError(r).Lines[0].Number >= first.Lines[0].Number {
+		return false // it has words of its own, and nothing before it has better ones
+	}
+	const near = 20 // lines
 	at := worstError(r).Lines[0].Number
 	return slices.ContainsFunc(first.Lines, func(l message.Line) bool { return l.Number > 0 && max(l.Number-at, at-l.Number) <= near })
 }
 
-// worstError is the first error that its program calls fatal, else the first one.
+// worstError is the first error that its program calls fatal, else the first one. What comes
+// right before a fatal error is its reason: the fatal one is only where the program ended.
 func worstError(r *message.Report) message.UnknownError {
-	return r.Errors[max(0, slices.IndexFunc(r.Errors, func(e message.UnknownError) bool { return e.Fatal }))]
+	fatal := slices.IndexFunc(r.Errors, func(e message.UnknownError) bool { return e.Fatal })
+	if fatal < 0 {
+		return r.Errors[0]
+	}
+	const near = 20 // lines
+	for _, e := range r.Errors[:fatal] {
+		if r.Errors[fatal].Lines[0].Number-e.Lines[len(e.Lines)-1].Number <= near && len(e.Says) >= shortestReason {
+			return e
+		}
+	}
+	return r.Errors[fatal]
 }
+
+// shortestReason is how long an error has to be that gives a reason, in bytes.
+const shortestReason = 20
 
 // bothEnds is a text that fits a headline: where it is too long, its beginning, and more of its
 // end, where a chain of errors has the reason.

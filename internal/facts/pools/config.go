@@ -3,6 +3,7 @@ package pools
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
@@ -44,6 +45,13 @@ func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (config, e
 	}
 	n := configOf(o)
 	c.annotations(n)
+	if !c.Annotated.Value() && !ofOpenShift(w, o) {
+		why := &evidence.Unavailable{Need: evidence.Objects(evidence.MachineConfigPools, ""), Why: evidence.NotCollected,
+			Detail: "nothing shows that Node " + o.Name + " is of an OpenShift cluster"}
+		if err := facts.Miss(why, &c.Annotated); err != nil {
+			return c, err
+		}
+	}
 	ready, item, err := nodeReady(o)
 	c.Ready.Set(ready, item)
 	if err := facts.Miss(err, &c.Ready); err != nil {
@@ -55,6 +63,25 @@ func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (config, e
 		return c, err
 	}
 	return c, c.comparePool(ctx, w, n)
+}
+
+// ofOpenShift reports whether a Node without the daemon's annotations is of a cluster in which
+// there is such a daemon: the cluster has a version, or the kubelet was started with the label
+// of its operating system
+// (openshift/machine-config-operator:templates/master/01-master-kubelet/_base/units/kubelet.service.yaml).
+func ofOpenShift(w *facts.World, o evidence.Object) bool {
+	if w.Version != "" {
+		return true
+	}
+	for _, field := range []string{"labels", "annotations"} {
+		keys, _ := evidence.Field(o.Content, "metadata", field).(map[string]any)
+		for key := range keys {
+			if strings.Contains(key, "openshift.io/") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // annotations reads what the daemon wrote to its Node.

@@ -103,7 +103,7 @@ func (x *Index) judge(b []byte, f *found) {
 			}
 			fallthrough
 		default:
-			if !isKnown && (isStep || l.Level >= logline.Error || l.Level == logline.NoLevel && l.Form != logline.State &&
+			if !isKnown && len(bytes.TrimSpace(l.Message)) > 0 && (isStep || l.Level >= logline.Error || l.Level == logline.NoLevel && l.Form != logline.State &&
 				(logline.EndsInFailure(l.Message) || logline.Refusal(l.Message, command))) {
 				last = f.addError(number, line, l, command)
 				last.known = isStep

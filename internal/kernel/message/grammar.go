@@ -104,7 +104,7 @@ func objectOf(f logline.Failure) (object string, ok bool) {
 	case f.Leaf == logline.NotAllowed:
 		return f.Object + " may not " + f.Field, true
 	}
-	return f.Object, f.Object != ""
+	return f.Object, strings.ContainsAny(f.Object, "/.") || f.Leaf == logline.NoCommand && f.Object != "" || f.Leaf == logline.Missing
 }
 
 // understood reports whether the grammar of an error says what has failed with which server,
@@ -139,7 +139,7 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 	if e.says != "" {
 		return false
 	}
-	if leaf := leafWords[f.Leaf]; leaf.says != "" && !e.known { // of a known step that says less than the step
+	if leaf := leafWords[f.Leaf]; leaf.says != "" && !e.known && !wordless[f.Leaf] { // of a known step that says less than the step
 		words := cmp.Or(e.last.writer, "a program") + " does not reach a server that the line does not name: " + leaf.says
 		c.match(to, words, fault.ShowsPossible, t)
 		c.next[words] = leaf.next
@@ -173,6 +173,12 @@ var index = regexp.MustCompile(`\[[^\]]*\]`)
 
 // plainPath is the path of a field as oc explain takes it.
 func plainPath(path string) string { return index.ReplaceAllString(path, "") }
+
+// wordless are leaves that any program prints of anything: without a server the line's own words
+// show more.
+var wordless = map[logline.Leaf]bool{
+	logline.Deadline: true, logline.ServerError: true, logline.NotFound: true, logline.Forbidden: true, logline.Unauthorized: true, logline.TooMany: true,
+}
 
 // endpoint is a server of the catalog, ready to be compared with a failure.
 type endpoint struct {
