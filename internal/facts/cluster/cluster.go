@@ -56,6 +56,11 @@ func (Describer) Describe(ctx context.Context, w *facts.World) (diagnosis.Cluste
 	if info.ReadBy, err = readBy(ctx, w); err != nil {
 		return info, err
 	}
+	if nodes, err := w.Some(ctx, evidence.Nodes, ""); len(nodes) == 0 && tolerate(err) == nil {
+		if info.Read, err = readWithoutHosts(ctx, w); err != nil {
+			return info, err
+		}
+	}
 	return info, hosted(ctx, w, &info)
 }
 

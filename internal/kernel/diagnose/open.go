@@ -38,6 +38,9 @@ func noHost(d *diagnosis.Diagnosis) string {
 		if nothingListed(d) {
 			return "every list that was read is empty, which no cluster is: check what answers at the address of the API (a proxy, a cache, a filter)"
 		}
+		if len(d.Cluster.Read) > 0 {
+			return "no host was checked, as no Node was given; read: " + strings.Join(d.Cluster.Read, "; ")
+		}
 		return "no host was checked"
 	}
 	return d.Cluster.Installer.String() + "; no host was checked"

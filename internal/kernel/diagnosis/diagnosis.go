@@ -66,6 +66,8 @@ type ClusterInfo struct {
 
 	Installer *Installer `json:"installer,omitempty"` // where the cluster itself could not be asked
 
+	Read []string `json:"read,omitempty"` // where there is no Node: what else was read, and how it stands
+
 	Began      time.Time `json:"-"` // when the installation began; zero: not known
 	Installing bool      `json:"-"` // no version was ever completed
 	NoNode     bool      `json:"-"` // installing, and the scheduler found no Node
