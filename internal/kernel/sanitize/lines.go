@@ -87,7 +87,7 @@ func (s *Sanitizer) Spans(raw []byte) bool {
 	if s.inside > 0 || s.block.left > 0 || bytes.Contains(raw, []byte("-----")) {
 		return true
 	}
-	if s.manifest.left > 0 || bytes.Contains(raw, []byte("chpasswd")) {
+	if s.manifest.left > 0 || bytes.IndexByte(raw, '<') >= 0 && bytes.Contains(raw, []byte("chpasswd")) {
 		return true
 	}
 	raw = bytes.TrimRight(raw, " \t\r")
