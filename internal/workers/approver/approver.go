@@ -89,7 +89,8 @@ func New(api API, c Config) *Approver {
 	c.Gap = cmp.Or(c.Gap, 500*time.Millisecond)
 	c.Limits.setDefaults()
 	c.Times.setDefaults()
-	return &Approver{api: api, c: c, seen: map[string]string{}, failed: map[string]time.Time{}, dialed: map[string]time.Time{}, events: newBucket(eventBurst, eventEvery), stale: 4*c.Every + c.Times.Duration}
+	return &Approver{api: api, c: c, seen: map[string]string{}, failed: map[string]time.Time{}, dialed: map[string]time.Time{},
+		events: newBucket(eventBurst, eventEvery), stale: 4*c.Every + c.Times.Duration}
 }
 
 // Run works until ctx is done, which is no error.
