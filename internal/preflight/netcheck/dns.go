@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"strings"
 	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
@@ -31,12 +32,12 @@ var (
 // answer that does not fit in a datagram it asks again over TCP (RFC 1035, 4.2).
 func exchange(ctx context.Context, dial func(ctx context.Context, network string) (net.Conn, error), name string,
 	kind dnsmessage.Type) ([]dnsmessage.Resource, error) {
-	query, id, err := queryOf(name, kind)
+	query, err := queryOf(name, kind)
 	if err != nil {
 		return nil, err
 	}
 	for _, network := range []string{"udp", "tcp"} {
-		answers, cut, err := exchangeOver(ctx, dial, network, query, id)
+		answers, cut, err := exchangeOver(ctx, dial, network, query)
 		if err != nil || !cut {
 			return answers, err
 		}
@@ -44,25 +45,24 @@ func exchange(ctx context.Context, dial func(ctx context.Context, network string
 	return nil, errors.New("the answer is cut, over TCP, too")
 }
 
-func queryOf(name string, kind dnsmessage.Type) (query []byte, id uint16, err error) {
+func queryOf(name string, kind dnsmessage.Type) ([]byte, error) {
 	n, err := dnsmessage.NewName(name + ".")
 	if err != nil {
-		return nil, 0, fmt.Errorf("%q is not a name: %w", name, err)
+		return nil, fmt.Errorf("%q is not a name: %w", name, err)
 	}
 	var random [2]byte
 	_, _ = rand.Read(random[:]) // it never fails
-	id = binary.BigEndian.Uint16(random[:])
+	id := binary.BigEndian.Uint16(random[:])
 	m := dnsmessage.Message{
 		Header:    dnsmessage.Header{ID: id, RecursionDesired: true},
 		Questions: []dnsmessage.Question{{Name: n, Type: kind, Class: dnsmessage.ClassINET}},
 	}
-	query, err = m.Pack()
-	return query, id, err
+	return m.Pack()
 }
 
 // exchangeOver asks once. Datagrams of somebody else are passed over until the time ends.
-func exchangeOver(ctx context.Context, dial func(context.Context, string) (net.Conn, error), network string, query []byte,
-	id uint16) (answers []dnsmessage.Resource, cut bool, err error) {
+func exchangeOver(ctx context.Context, dial func(context.Context, string) (net.Conn, error), network string, query []byte) (
+	answers []dnsmessage.Resource, cut bool, err error) {
 	conn, err := dial(ctx, network)
 	if err != nil {
 		return nil, false, fmt.Errorf("%w: %w", errNoAnswer, err)
@@ -83,7 +83,7 @@ func exchangeOver(ctx context.Context, dial func(context.Context, string) (net.C
 		if err != nil {
 			return nil, false, fmt.Errorf("%w: %w", errNoAnswer, err)
 		}
-		answers, cut, ok, err := readAnswer(raw, id)
+		answers, cut, ok, err := readAnswer(raw, query)
 		if ok {
 			return answers, cut, err
 		}
@@ -109,11 +109,18 @@ func readMessage(conn net.Conn, network string) ([]byte, error) {
 	return buf[:n], err
 }
 
-// readAnswer reads a message; ok is false where it is not the answer to the question id.
-func readAnswer(raw []byte, id uint16) (answers []dnsmessage.Resource, cut, ok bool, _ error) {
-	var p dnsmessage.Parser
+// readAnswer reads a message; ok is false where it is not the answer to the query: it has another number, or
+// another question (RFC 5452, 9.1). An error may come without the question.
+func readAnswer(raw, query []byte) (answers []dnsmessage.Resource, cut, ok bool, _ error) {
+	var p, asked dnsmessage.Parser
 	h, err := p.Start(raw)
-	if err != nil || h.ID != id || !h.Response {
+	mine, errMine := asked.Start(query)
+	if err != nil || errMine != nil || h.ID != mine.ID || !h.Response {
+		return nil, false, false, nil
+	}
+	questions, err := p.AllQuestions()
+	want, errMine := asked.Question()
+	if err != nil || errMine != nil || !asks(questions, want, h.RCode) {
 		return nil, false, false, nil
 	}
 	if h.Truncated {
@@ -126,9 +133,6 @@ func readAnswer(raw []byte, id uint16) (answers []dnsmessage.Resource, cut, ok b
 	default:
 		return nil, false, true, fmt.Errorf("%w %s", errFailure, rcode(h.RCode))
 	}
-	if err := p.SkipAllQuestions(); err != nil {
-		return nil, false, false, nil
-	}
 	for range 4 * maxAddresses {
 		r, err := p.Answer()
 		if errors.Is(err, dnsmessage.ErrSectionDone) {
@@ -140,6 +144,15 @@ func readAnswer(raw []byte, id uint16) (answers []dnsmessage.Resource, cut, ok b
 		answers = append(answers, r)
 	}
 	return answers, false, true, nil
+}
+
+// asks reports whether the questions of an answer are the one that was asked. Names are compared without case.
+func asks(questions []dnsmessage.Question, want dnsmessage.Question, code dnsmessage.RCode) bool {
+	if len(questions) == 0 {
+		return code != dnsmessage.RCodeSuccess && code != dnsmessage.RCodeNameError
+	}
+	got := questions[0]
+	return len(questions) == 1 && got.Type == want.Type && got.Class == want.Class && strings.EqualFold(got.Name.String(), want.Name.String())
 }
 
 // rcode is a code as dig writes it (RFC 1035, 4.1.1; RFC 6895, 2.3).
