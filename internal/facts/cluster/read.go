@@ -72,7 +72,8 @@ func readPools(ctx context.Context, w *facts.World) (string, error) {
 	list, err := w.Some(ctx, evidence.MachineConfigPools, "")
 	return counted(list, "MachineConfigPool", "Updated", func(o evidence.Object) string {
 		all := conditions.Of(o)
-		machines := fmt.Sprintf(", %d of %d machines ready", evidence.Int(o.Content, "status", "readyMachineCount"), evidence.Int(o.Content, "status", "machineCount"))
+		machines := fmt.Sprintf(", %d of %d machines ready",
+			evidence.Int(o.Content, "status", "readyMachineCount"), evidence.Int(o.Content, "status", "machineCount"))
 		switch {
 		case conditions.Find(all, "Degraded").Status == "True":
 			return "Degraded" + machines

@@ -103,8 +103,9 @@ func (x *Index) judge(b []byte, f *found) {
 			}
 			fallthrough
 		default:
-			if !isKnown && len(bytes.TrimSpace(l.Message)) > 0 && (isStep || l.Level >= logline.Error || l.Level == logline.NoLevel && l.Form != logline.State &&
-				(logline.EndsInFailure(l.Message) || logline.Refusal(l.Message, command))) {
+			said := isStep || l.Level >= logline.Error || l.Level == logline.NoLevel && l.Form != logline.State &&
+				(logline.EndsInFailure(l.Message) || logline.Refusal(l.Message, command))
+			if said && !isKnown && len(bytes.TrimSpace(l.Message)) > 0 {
 				last = f.addError(number, line, l, command)
 				last.known = isStep
 			}

@@ -55,3 +55,12 @@ func TestStates(t *testing.T) {
 		})
 	}
 }
+
+// A cell that is empty, or that has no word, is no trouble and no panic.
+func TestCellsWithoutWords(t *testing.T) {
+	x := builtIn(t)
+	for _, cell := range []string{"-", "--", "%", "1/2", "<none>", "…", "0"} {
+		readText(t, x, "NAMESPACE   NAME   STATE   PHASE   AGE\na   b   "+cell+"   "+cell+"   3d\n")
+		readText(t, x, "NAME   STATUS   AGE\nb   "+cell+"   3d\n\nNAME   READY   STATUS   AGE\nb   "+cell+"   "+cell+"   3d\n")
+	}
+}

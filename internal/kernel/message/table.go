@@ -273,7 +273,11 @@ func (t *table) cell(kind, column, value string, age time.Duration, aged bool, g
 	case inTrouble(value) && !strings.Contains(value, "SchedulingDisabled"):
 		return is, false
 	}
-	switch wordsOf(value + " -")[0] {
+	words := wordsOf(value)
+	if len(words) == 0 { // an empty cell, or a dash
+		return "", false
+	}
+	switch words[0] {
 	case "pending", "container", "pod", "init": // ContainerCreating, PodInitializing, Init:0/2
 		if (column == "STATUS" || column == "PHASE") && (kind == "pod" || kind == "pvc" || kind == "persistentvolumeclaim") &&
 			aged && age >= podStarts && value != "Initialized" {
