@@ -222,7 +222,7 @@ func (d *decoder) assignment(at int, kind keyKind) {
 // changed reads "changed to VALUE" behind a sign.
 func (d *decoder) changed(at int, kind keyKind) {
 	const most = 32
-	if n := strings.Index(d.t[at:min(len(d.t), at+most)], " to "); n > 0 && strings.IndexAny(d.t[at:at+n], ",;\n\"{[") < 0 {
+	if n := strings.Index(d.t[at:min(len(d.t), at+most)], " to "); n > 0 && !strings.ContainsAny(d.t[at:at+n], ",;\n\"{[") {
 		d.behind(at+n+1, kind)
 	}
 }

@@ -218,7 +218,7 @@ func randomKey(v string) bool {
 // nameOfObject reports whether a value is the name of an object of Kubernetes, as
 // router-certs-x7k2p: small letters and digits, and words that hyphens or dots join.
 func nameOfObject(v string) bool {
-	if len(v) > 253 || strings.IndexAny(v, "-.") < 0 {
+	if len(v) > 253 || !strings.ContainsAny(v, "-.") {
 		return false
 	}
 	words := 0

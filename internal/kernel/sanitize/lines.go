@@ -63,7 +63,7 @@ func orphan(v string) bool {
 		return false
 	}
 	body := v[len(v)-run:]
-	return allCases(body) && strings.IndexAny(body, "_-") < 0 && prefixEnd(v) == len(v)-run
+	return allCases(body) && !strings.ContainsAny(body, "_-") && prefixEnd(v) == len(v)-run
 }
 
 // spanKey continues with a private key over a line, or begins one; begin and end are

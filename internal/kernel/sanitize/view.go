@@ -62,7 +62,7 @@ func (w view) shown(s span) string {
 // readable returns the view of a text that a reader has: without colors, signs that have no
 // width, and the zeros of UTF-16, and with what escapes and entities stand for.
 func readable(v string) view {
-	if strings.IndexAny(v, "\\\x1b\x00&\u009b") < 0 && !hasFormat(v) {
+	if !strings.ContainsAny(v, "\\\x1b\x00&\u009b") && !hasFormat(v) {
 		return view{text: v}
 	}
 	w := view{at: make([]int, 0, len(v)+1)}
