@@ -33,7 +33,7 @@ func TestSecretsPage(t *testing.T) {
 	}
 	rates, all, _ := leakRates(t, 4)
 	var b strings.Builder
-	b.WriteString("| form | values | left before | left now |\n| --- | ---: | ---: | ---: |\n")
+	b.WriteString("| form | values | left before | left now |\n| --- | --- | --- | --- |\n")
 	row := func(form string, r rate) {
 		now, _, _ := strings.Cut(r.String(), " of")
 		fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", form, r.of, was[form], now)
