@@ -25,9 +25,10 @@
 //     fields that the plan was made from still have the digest of the plan, the
 //     fault is still present, and the intent is in the journal (fsync).
 //   - Every write is a JSON patch with `test` operations on the values and the
-//     resourceVersion just read, or the creation of an object of our own. Objects
-//     of others are never applied server-side: their controllers own the fields
-//     and the API answers 409.
+//     resourceVersion just read, the creation of an object of our own, or the
+//     deletion of one object by its uid and resourceVersion. Objects of others
+//     are never applied server-side: their controllers own the fields and the
+//     API answers 409.
 //   - After a kill at any point the journal and the cluster together show how far
 //     the plan came: an intent without a result is settled by reading the
 //     content of its target, never by doing it again blindly.
