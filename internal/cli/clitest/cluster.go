@@ -33,6 +33,7 @@ type Cluster struct {
 	Denied  map[string]int // resource -> status
 	Down    bool
 	Written []string
+	Logs    map[string]string                       // pod -> what its log has behind its first line
 	Answers func(w http.ResponseWriter, pod string) // what a pod answers through the API server
 	After   map[string][]Change                     // "write" or "finished" -> what happens then
 }
@@ -44,6 +45,9 @@ type Change struct {
 	Patch map[string]any `json:"patch"` // JSON merge patch
 	Deny  string         `json:"deny"`  // this resource cannot be read any more
 	Down  bool           `json:"down"`  // nothing answers
+
+	Log   string `json:"log"`   // this pod's log
+	Lines string `json:"lines"` // has these lines from now on
 }
 
 // Now is the present of the base.
@@ -58,7 +62,8 @@ func NewCluster() (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{Objects: map[string]Object{}, kinds: map[evidence.Resource]string{}, Denied: map[string]int{}, After: map[string][]Change{}}
+	c := &Cluster{Objects: map[string]Object{}, kinds: map[evidence.Resource]string{}, Denied: map[string]int{}, After: map[string][]Change{},
+		Logs: map[string]string{}}
 	needs := append(facts.Needs(all.All()), evidence.Objects(evidence.Resource{Group: "operator.openshift.io", Name: "etcds"}, ""),
 		evidence.Objects(evidence.Resource{Name: "configmaps"}, ""))
 	for _, n := range needs {
@@ -109,6 +114,9 @@ func (c *Cluster) Happen(list []Change) error {
 		c.Down = c.Down || x.Down
 		if x.Deny != "" {
 			c.Denied[x.Deny] = http.StatusForbidden
+		}
+		if x.Log != "" {
+			c.Logs[x.Log] = x.Lines
 		}
 		if x.At == "" {
 			continue
@@ -188,6 +196,7 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		return
 	case a.sub == "log":
 		fmt.Fprintln(w, "I0301 08:00:00.000001       1 start.go:38] Version: v4.20.6")
+		fmt.Fprint(w, c.Logs[a.name])
 		return
 	case q.Method == http.MethodGet:
 		answer = c.Objects[a.Resource+"/"+a.namespace+"/"+a.name]
