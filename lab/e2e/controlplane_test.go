@@ -10,8 +10,8 @@ import (
 var controlPlaneRows = []scenario{
 	{
 		name: "kcm-no-leader",
-		// That worker1 is off is a symptom of its own; that no one notices is not.
-		roots: []string{"kcm-no-leader cluster/"},
+		// That worker1 is off is true by itself; that no one notices is not.
+		roots: []string{"kcm-no-leader cluster/", "node-lease-stale host/worker1"},
 		hosts: []string{"worker1:ready:failed", "worker13:client-cert:waiting"},
 	},
 	{

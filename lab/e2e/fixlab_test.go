@@ -235,7 +235,7 @@ func TestFixDeadMember(t *testing.T) {
 	}
 	w := up(t, "etcd-member-dead", true)
 	d := parse(t, w.live("diagnose", "-o", "json"))
-	if !strings.Contains(d.present(), "node-lease-stale host/control2") || !strings.Contains(d.present(), "etcd-member-unhealthy cluster/") {
+	if !strings.Contains(d.roots(), "node-lease-stale host/control2") || !strings.Contains(d.present(), "etcd-member-unhealthy cluster/") {
 		t.Fatalf("roots %s, present %s", d.roots(), d.present())
 	}
 	dir := t.TempDir()

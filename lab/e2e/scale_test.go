@@ -10,7 +10,7 @@ func scaleRows() []scenario {
 		k := n / 100
 		for at := n - 4*k; at < n; at++ {
 			host := fmt.Sprintf("worker-%04d", at)
-			root, stands := "", "ready:failed" // that a kubelet stopped reporting is a symptom
+			root, stands := "node-lease-stale host/"+host, "ready:failed"
 			switch {
 			case at >= n-k:
 				root, stands = "inspection-ramdisk-failed host/"+host, "inspected:failed"
@@ -19,10 +19,7 @@ func scaleRows() []scenario {
 			case at >= n-3*k:
 				root, stands = "csr-machine-no-addresses csr/?", "client-cert:waiting"
 			}
-			if root != "" {
-				rows[i].roots = append(rows[i].roots, root)
-			}
-			rows[i].hosts = append(rows[i].hosts, host+":"+stands)
+			rows[i].roots, rows[i].hosts = append(rows[i].roots, root), append(rows[i].hosts, host+":"+stands)
 		}
 	}
 	return rows
