@@ -160,7 +160,8 @@ func (d *draft) collect() error {
 		return fmt.Errorf("make plan: %s at %s is not a root of this diagnosis", d.ask.Root.Fault, d.ask.Root.Subject)
 	}
 	d.plan.Title = d.root.Title
-	if d.root.Confidence != diagnosis.Proven {
+	proven := d.root.Confidence == diagnosis.Proven
+	if !proven && d.ask.Member.Name == "" {
 		return &UnprovenError{d.root}
 	}
 	for _, why := range diagnose.Unread(d.ask.Diagnosis) {
@@ -186,6 +187,9 @@ func (d *draft) collect() error {
 			d.pool = k.Subject.Name
 		}
 	}
+	if !proven && !d.onlyRemoval() {
+		return &UnprovenError{d.root}
+	}
 	if d.pool == "" {
 		d.pool = d.poolOf(d.root.Subject)
 	}
@@ -198,6 +202,17 @@ func (d *draft) collect() error {
 	return nil
 }
 
+// onlyRemoval leaves nothing but the removal of the member that a person named, and reports
+// whether there is that. Why the member is dead need not be proven: that it is dead, and stays
+// away, is what the action's own guard proves before it writes (MemberDead).
+func (d *draft) onlyRemoval() bool {
+	while := d.remedies[removeDeadMember]
+	d.remedies = map[string][]fault.Key{removeDeadMember: while}
+	d.note("why the member of %s is unhealthy is %s, not proven: %s", d.ask.Member.Name, d.root.Confidence, orNone(d.root.Lowered))
+	return len(while) > 0
+}
+
+// isPresent reports whether a fault is present, or is the root.
 func (d *draft) isPresent(k fault.Key) bool {
 	return slices.ContainsFunc(d.ask.Diagnosis.Findings, func(f diagnosis.Finding) bool {
 		return f.Key() == k && f.Outcome == fault.Present

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
@@ -167,6 +168,43 @@ func TestRemoveMember(t *testing.T) {
 	var person *NeedPerson
 	if _, err := r.exec.Undo(t.Context(), p.ID); !errors.As(err, &person) {
 		t.Errorf("Undo: %v", err)
+	}
+}
+
+// Why a member is dead need not be proven where a person names it. Nothing else is planned for
+// a cause that is not proven.
+func TestRemoveMemberUnproven(t *testing.T) {
+	for name, tt := range map[string]struct {
+		remedy string
+		named  bool
+		want   string // the actions; "" where the plan is refused
+	}{
+		"named":               {removeDeadMember, true, "[remove-member verify]"},
+		"not named":           {removeDeadMember, false, ""},
+		"another one, named":  {replaceInstaller, true, ""},
+		"another one unnamed": {replaceInstaller, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := staticRig(t, tt.remedy)
+			d, err := r.Diagnose(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.Roots[0].Cases[0].Confidence = diagnosis.Likely
+			ask := Ask{}
+			if tt.named {
+				ask = r.memberAsk(t)
+			}
+			ask.Diagnosis, ask.Catalog, ask.Root, ask.Context = d, r.exec.Catalog, r.key(), "admin"
+			ask.Cluster = ClusterID{ID: "the-cluster", Server: "https://api:6443", CA: "ca"}
+			p, err := (&Planner{API: r.exec.API, Store: r.exec.Store, Clock: r.exec.Clock, Key: testKey}).Plan(t.Context(), ask)
+			switch {
+			case tt.want == "" && !errors.As(err, new(*UnprovenError)):
+				t.Errorf("Plan: %v, want that the cause is not proven", err)
+			case tt.want != "" && (err != nil || fmt.Sprint(actionNames(p)) != tt.want):
+				t.Errorf("Plan: %v, %+v", err, p)
+			}
+		})
 	}
 }
 
