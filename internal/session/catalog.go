@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/kernel/logline"
 )
 
 // CatalogVariable is the environment variable with directories of faults, separated as
@@ -55,7 +56,8 @@ func (ses *Session) ReadCatalog(read func(...fs.FS) (*fault.Catalog, error), dir
 	if err != nil {
 		return nil, nil, fmt.Errorf("make the compiler of expressions: %w", err)
 	}
-	return c, slices.Concat(problems, compiler.Check(c), CheckActions(c, ses.Remedies()), CheckPages(c, ses.Checks())).Sorted(), nil
+	return c, slices.Concat(problems, compiler.Check(c), CheckActions(c, ses.Remedies()), CheckPages(c, ses.Checks()),
+		c.CheckLeaves(logline.Leaves())).Sorted(), nil
 }
 
 // CheckPages reports pages of checks that preflight does not have, and checks without a page.

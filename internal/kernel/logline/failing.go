@@ -53,17 +53,17 @@ const (
 	CloudExists     Leaf = "cloud-exists"     // the cloud has a resource of that name already
 )
 
-// Leaves are all leaves that a message can have.
-func Leaves() []Leaf {
-	var list []Leaf
+// Leaves are all leaves that a message can have, by name: the catalog is checked against them.
+func Leaves() []string {
+	var list []string
 	for _, x := range leaves {
-		list = append(list, x.leaf)
+		list = append(list, string(x.leaf))
 	}
 	for _, leaf := range statuses {
-		list = append(list, leaf)
+		list = append(list, string(leaf))
 	}
 	for _, r := range refusals {
-		list = append(list, r.leaf)
+		list = append(list, string(r.leaf))
 	}
 	slices.Sort(list)
 	return slices.Compact(list)

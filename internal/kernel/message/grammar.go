@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -133,7 +134,7 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 			words = who + " does not reach " + words
 		}
 		c.match(to, words, fault.ShowsPossible, t)
-		c.next[words] = end.Command(f)
+		c.next[words] = end.command(f)
 		return true
 	}
 	if e.says != "" {
@@ -202,11 +203,30 @@ func endpoints(c *fault.Catalog) (list []endpoint, err error) {
 	return list, nil
 }
 
+// fits reports whether a failure is about this server.
+func (e *endpoint) fits(f logline.Failure) bool {
+	one := func(list []string, value string, is func(have, want string) bool) bool {
+		return len(list) == 0 || slices.ContainsFunc(list, func(want string) bool { return is(value, want) })
+	}
+	same := func(a, b string) bool { return a == b }
+	return f.Host != "" && one(e.Ports, f.Port, same) && one(e.Paths, f.Path, strings.HasPrefix) && one(e.Schemes, f.Scheme, same) &&
+		(e.hosts == nil || e.hosts.MatchString(f.Host))
+}
+
+// command is what decides, for one failure.
+func (e *endpoint) command(f logline.Failure) string {
+	host := f.Host
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	return strings.NewReplacer("{host}", host, "{port}", cmp.Or(f.Port, "PORT"), "{scheme}", cmp.Or(f.Scheme, "https")).Replace(e.Next)
+}
+
 // endpoint is the server that a failure is about; nil where none is known.
-func (x *Index) endpoint(f logline.Failure) *fault.Endpoint {
-	for _, e := range x.endpoints {
-		if e.Fits(f) && (e.hosts == nil || e.hosts.MatchString(f.Host)) {
-			return e.Endpoint
+func (x *Index) endpoint(f logline.Failure) *endpoint {
+	for i := range x.endpoints {
+		if e := &x.endpoints[i]; e.fits(f) {
+			return e
 		}
 	}
 	return nil
