@@ -7,7 +7,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/message"
+	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 // document is the layout of the published contract: a diagnosis in which what would

@@ -6,8 +6,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/page"
+	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 // messages writes what the lines of a text show, as scan finds it, and what is no cause of

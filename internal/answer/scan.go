@@ -8,10 +8,10 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/logline"
-	"github.com/rollcall-project/rollcall/internal/kernel/lookup"
-	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/page"
+	"github.com/rollcall-project/rollcall/internal/text/logline"
+	"github.com/rollcall-project/rollcall/internal/text/lookup"
+	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 // Scan writes what a text shows, for a person.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/page"
+	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 // TestScanShowsNoChangeWithoutProof: each message of the catalog alone, as its program prints it,
@@ -24,7 +24,7 @@ func TestScanShowsNoChangeWithoutProof(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob("../kernel/message/testdata/*.txt")
+	files, err := filepath.Glob("../text/message/testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files of samples: %v", len(files), err)
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/lookup"
-	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/page"
+	"github.com/rollcall-project/rollcall/internal/text/lookup"
+	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 // Remedy is what a report says of a refused remedy: what really happens, when it is safe

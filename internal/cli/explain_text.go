@@ -11,10 +11,10 @@ import (
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/lookup"
-	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
+	"github.com/rollcall-project/rollcall/internal/text/lookup"
+	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 // readWords looks for messages of programs in a text of the command line.

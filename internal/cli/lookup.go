@@ -10,9 +10,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/lookup"
-	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
+	"github.com/rollcall-project/rollcall/internal/text/lookup"
+	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 // pageIndex is what questions are looked up in: all pages of `explain`.

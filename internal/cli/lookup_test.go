@@ -12,8 +12,8 @@ import (
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/lookup"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
+	"github.com/rollcall-project/rollcall/internal/text/lookup"
 )
 
 // questions are what people type at night, and pages of which one is among the first three.

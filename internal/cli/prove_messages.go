@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/message"
+	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 // maxSamples bounds a file of samples, in bytes.

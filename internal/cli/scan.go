@@ -13,12 +13,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
 	"github.com/rollcall-project/rollcall/internal/source/paste"
 	"github.com/rollcall-project/rollcall/internal/source/plaintext"
+	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 func (a *app) scanCommand() *cobra.Command {

@@ -38,13 +38,13 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/page"
 	"github.com/rollcall-project/rollcall/internal/session/engine"
 	"github.com/rollcall-project/rollcall/internal/source/collect"
 	"github.com/rollcall-project/rollcall/internal/source/machine"
+	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 // The exit codes, the same as rollcall's.

@@ -11,7 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/logline"
+	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
 
 // CatalogVariable is the environment variable with directories of faults, separated as

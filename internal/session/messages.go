@@ -11,9 +11,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/source/paste"
+	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 // MessagesOf finds the messages of the catalog in each text.

@@ -24,7 +24,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/kernel/scan"
@@ -33,6 +32,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/console"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
+	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 // Session is what one command reads, and with what. Its zero value is of no use: New makes one.

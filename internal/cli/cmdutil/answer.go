@@ -11,8 +11,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 // ReportOptions says how an answer looks and how its commands are written.

@@ -10,7 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
-// Lines is a cause that lines of a text show, as internal/kernel/message finds it.
+// Lines is a cause that lines of a text show, as internal/text/message finds it.
 type Lines struct {
 	Fault    *fault.Fault
 	Host     string // whose console shows them; "" if that is not known

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/octable"
 	"github.com/rollcall-project/rollcall/internal/source/archive/journal"
 	"github.com/rollcall-project/rollcall/internal/source/archive/objectfile"
+	"github.com/rollcall-project/rollcall/internal/text/octable"
 )
 
 // block is one field of `oc describe`: its label, its value, and the fields below it

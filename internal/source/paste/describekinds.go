@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/octable"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
+	"github.com/rollcall-project/rollcall/internal/text/octable"
 )
 
 // describedObject makes an object of a description, with the fields that matter and that

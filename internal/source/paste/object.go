@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/octable"
 	"github.com/rollcall-project/rollcall/internal/source/archive/objectfile"
+	"github.com/rollcall-project/rollcall/internal/text/octable"
 )
 
 const (

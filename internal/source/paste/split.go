@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/octable"
 	"github.com/rollcall-project/rollcall/internal/source/archive/journal"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout/loose"
+	"github.com/rollcall-project/rollcall/internal/text/octable"
 )
 
 // splitter takes a text apart, line by line.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/octable"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
+	"github.com/rollcall-project/rollcall/internal/text/octable"
 )
 
 // schema makes an object of a row. What a table prints for nothing is "".

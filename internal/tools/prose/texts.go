@@ -21,7 +21,7 @@ var screens = []string{"internal/cli", "internal/answer", "internal/hostcli", "i
 var messages = []string{
 	"internal/source/collect", "internal/csr", "internal/demo", "internal/kernel/diagnose", "internal/kernel/diagnosis", "internal/kernel/evidence",
 	"internal/kernel/facts",
-	"internal/kernel/fault", "internal/hosts/inventory", "internal/kernel/message", "internal/kernel/reader", "internal/repair",
+	"internal/kernel/fault", "internal/hosts/inventory", "internal/text/message", "internal/kernel/reader", "internal/repair",
 	"internal/hosts/stages", "internal/kernel/sanitize",
 	"internal/kernel/scan", "internal/source/*", "internal/source/archive/*", "internal/source/archive/layout/*",
 	"internal/answer/catalogpages",

@@ -16,12 +16,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/message"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/kernel/scan"
 	"github.com/rollcall-project/rollcall/internal/session/engine"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
+	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 // machine is what all snapshots have in common.

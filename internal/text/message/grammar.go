@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/logline"
+	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
 
 // leafWords say what came of an attempt to reach a server, and what to look at where the line

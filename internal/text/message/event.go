@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/logline"
-	"github.com/rollcall-project/rollcall/internal/kernel/octable"
+	"github.com/rollcall-project/rollcall/internal/text/logline"
+	"github.com/rollcall-project/rollcall/internal/text/octable"
 )
 
 // event is an event of Kubernetes, as `oc get events` and `oc describe` print it.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/logline"
+	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
 
 // TestLeaves: the endpoints of the catalog have leaves that errors can have; another one is named

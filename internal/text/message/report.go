@@ -9,7 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/logline"
+	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
 
 // Result is what a text shows.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/lookup"
+	"github.com/rollcall-project/rollcall/internal/text/lookup"
 )
 
 func pages(list ...lookup.Page) *lookup.Index { return lookup.New(list) }

@@ -3,7 +3,7 @@ package message
 import (
 	"bytes"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/logline"
+	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
 
 // block is the part of a text that a line is in: what `systemctl status` prints of one unit,

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/logline"
+	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
 
 // naming finds a name in a line, for what titles and remedies call it in braces. The first

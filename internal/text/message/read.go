@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/logline"
+	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
 
 const (

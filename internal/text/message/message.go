@@ -19,8 +19,8 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/logline"
 	"github.com/rollcall-project/rollcall/internal/kernel/scan"
+	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
 
 // Index finds the messages of a catalog. It is safe for concurrent use.

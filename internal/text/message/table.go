@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/octable"
+	"github.com/rollcall-project/rollcall/internal/text/octable"
 )
 
 // state is what a row of a table, or a condition, says of one object: what is wrong with it,

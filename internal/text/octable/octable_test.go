@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/octable"
+	"github.com/rollcall-project/rollcall/internal/text/octable"
 )
 
 func TestRow(t *testing.T) {
