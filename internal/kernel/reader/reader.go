@@ -300,7 +300,7 @@ func (r *Reader) clean(u *evidence.Unavailable) *evidence.Unavailable {
 
 // merge keeps the newer of two copies of one object.
 func (r *Reader) merge(c *objectsCell, o evidence.Object, parts *sharer) {
-	r.sanitize.Object(&o)
+	r.sanitize.Object(o.Resource.Group, o.Resource.Name, o.Content)
 	parts.object(o.Content)
 	key := [2]string{o.Namespace, o.Name}
 	if i, ok := c.by[key]; ok {

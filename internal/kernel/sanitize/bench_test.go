@@ -64,7 +64,7 @@ func BenchmarkObject(b *testing.B) {
 	}}
 	b.ReportAllocs()
 	for b.Loop() {
-		s.Object(&o)
+		s.Object(o.Resource.Group, o.Resource.Name, o.Content)
 	}
 }
 

@@ -70,7 +70,7 @@ func TestNameInKey(t *testing.T) {
 		}}}},
 		"data": map[string]any{"httpProxy": "u:" + secret + "@p:3128", "noProxy": ".svc,10.0.0.0/16", "proxy": "proxy.example.com:3128", "key": "node-role.kubernetes.io/master"},
 	}}
-	sanitizer(t, "a").Object(&o)
+	sanitizer(t, "a").Object(o.Resource.Group, o.Resource.Name, o.Content)
 	got := dump(o.Content)
 	if strings.Contains(got, secret) {
 		t.Errorf("left in %s", got)

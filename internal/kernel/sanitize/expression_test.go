@@ -103,7 +103,7 @@ func TestSharedCertificates(t *testing.T) {
 	s := sanitizer(t, "salt")
 	object := func(value string) string {
 		o := evidence.Object{Resource: evidence.Secrets, Content: map[string]any{"kind": "Secret", "data": map[string]any{"tls.crt": value}}}
-		s.Object(&o)
+		s.Object(o.Resource.Group, o.Resource.Name, o.Content)
 		return evidence.String(o.Content, "data", "tls.crt")
 	}
 	public := base64.StdEncoding.EncodeToString([]byte(testCert))

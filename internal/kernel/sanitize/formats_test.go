@@ -44,7 +44,7 @@ func TestPlanted(t *testing.T) {
 			},
 			"field": func(v string) string {
 				o := evidence.Object{Resource: evidence.ConfigMaps, Content: map[string]any{"data": map[string]any{"text": v}}}
-				s.Object(&o)
+				s.Object(o.Resource.Group, o.Resource.Name, o.Content)
 				return evidence.String(o.Content, "data", "text")
 			},
 		} {

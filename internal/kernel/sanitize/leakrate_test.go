@@ -32,7 +32,7 @@ func measured(t testing.TB, values int, each func(form int, text, how string, le
 		},
 		"object": func(v string) string {
 			o := evidence.Object{Resource: evidence.ConfigMaps, Content: map[string]any{"data": map[string]any{"text": v}}}
-			s.Object(&o)
+			s.Object(o.Resource.Group, o.Resource.Name, o.Content)
 			return evidence.String(o.Content, "data", "text")
 		},
 	}

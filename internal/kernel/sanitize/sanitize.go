@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/scan"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 )
@@ -139,23 +138,23 @@ func (s *Sanitizer) digestAll(v any) any {
 	return v
 }
 
-// Object sanitizes an object in place.
-func (s *Sanitizer) Object(o *evidence.Object) {
-	meta, _ := o.Content["metadata"].(map[string]any)
-	writes(o.Resource, meta)
+// Object sanitizes the content of an object of a resource in place.
+func (s *Sanitizer) Object(group, resource string, content map[string]any) {
+	meta, _ := content["metadata"].(map[string]any)
+	writes(group, resource, meta)
 	if notes, ok := meta["annotations"].(map[string]any); ok {
 		const applied = openshift.LastAppliedAnnotation
 		if v, ok := notes[applied].(string); ok {
 			notes[applied] = s.digest(v)
 		}
 	}
-	switch r, kind := o.Resource.In(""), o.Content["kind"]; { // walk does what says its kind
-	case r == evidence.Secrets && kind != "Secret":
-		s.secret(o.Content)
-	case r == evidence.MachineConfigs && kind != "MachineConfig":
-		s.machineConfig(o.Content)
+	switch kind := content["kind"]; { // walk does what says its kind
+	case group == "" && resource == "secrets" && kind != "Secret":
+		s.secret(content)
+	case group == openshift.MachineConfigGroup && resource == "machineconfigs" && kind != "MachineConfig":
+		s.machineConfig(content)
 	}
-	s.walk(o.Content)
+	s.walk(content)
 }
 
 // kind sanitizes an object that says itself what it is, also one in a list or filed
@@ -182,13 +181,13 @@ func (s *Sanitizer) kind(content map[string]any) {
 // ManagedFields reports whether the managedFields of a resource are kept, as far as
 // they say who wrote when: nothing else tells since when the spec of a pool or of an
 // operator's own resource is as it is.
-func ManagedFields(r evidence.Resource) bool {
-	return r.In("") == evidence.MachineConfigPools || strings.HasSuffix(r.Group, openshift.OperatorGroup)
+func ManagedFields(group, resource string) bool {
+	return group == openshift.MachineConfigGroup && resource == "machineconfigpools" || strings.HasSuffix(group, openshift.OperatorGroup)
 }
 
 // writes removes managedFields, which are half of an object, or what of them is not
 // needed.
-func writes(r evidence.Resource, meta map[string]any) {
+func writes(group, resource string, meta map[string]any) {
 	list, _ := meta["managedFields"].([]any)
 	var kept []any
 	for _, raw := range list {
@@ -203,7 +202,7 @@ func writes(r evidence.Resource, meta map[string]any) {
 			kept = append(kept, lean)
 		}
 	}
-	if delete(meta, "managedFields"); len(kept) > 0 && ManagedFields(r) {
+	if delete(meta, "managedFields"); len(kept) > 0 && ManagedFields(group, resource) {
 		meta["managedFields"] = kept
 	}
 }
@@ -231,7 +230,8 @@ func PlainSecretAnnotation(key string) bool {
 }
 
 func (s *Sanitizer) secret(content map[string]any) {
-	notes, _ := evidence.Field(content, "metadata", "annotations").(map[string]any)
+	meta, _ := content["metadata"].(map[string]any)
+	notes, _ := meta["annotations"].(map[string]any)
 	for k, v := range notes {
 		if !PlainSecretAnnotation(k) {
 			notes[k] = s.digestAll(v)

@@ -50,7 +50,7 @@ func TestPointerUserData(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			o := userDataSecret(tt.config)
-			s.Object(&o)
+			s.Object(o.Resource.Group, o.Resource.Name, o.Content)
 			first := evidence.String(o.Content, "data", "userData")
 			raw, err := base64.StdEncoding.DecodeString(first)
 			if err != nil {
@@ -69,7 +69,7 @@ func TestPointerUserData(t *testing.T) {
 					t.Errorf("%q is still in %s", never, raw)
 				}
 			}
-			s.Object(&o)
+			s.Object(o.Resource.Group, o.Resource.Name, o.Content)
 			if again := evidence.String(o.Content, "data", "userData"); again != first {
 				t.Errorf("the second time: %q, the first time: %q", again, first)
 			}
@@ -92,18 +92,18 @@ func TestOtherUserData(t *testing.T) {
 	} {
 		o := userDataSecret("")
 		o.Content["data"] = map[string]any{"userData": value}
-		s.Object(&o)
+		s.Object(o.Resource.Group, o.Resource.Name, o.Content)
 		if got := evidence.String(o.Content, "data", "userData"); !Redacted(got) {
 			t.Errorf("%s: %.80q, want a digest", name, got)
 		}
 	}
 	o := userDataSecret("1704 bytes long")
-	s.Object(&o)
+	s.Object(o.Resource.Group, o.Resource.Name, o.Content)
 	if got := evidence.String(o.Content, "data", "userData"); got != "[redacted by the collector, 1704 bytes]" {
 		t.Errorf("what the collector left out: %q", got)
 	}
 	nested := evidence.Object{Resource: evidence.ConfigMaps, Content: map[string]any{"spec": map[string]any{"userData": "PLANTED"}}}
-	s.Object(&nested)
+	s.Object(nested.Resource.Group, nested.Resource.Name, nested.Content)
 	if got := evidence.String(nested.Content, "spec", "userData"); !Redacted(got) {
 		t.Errorf("userData elsewhere: %q", got)
 	}

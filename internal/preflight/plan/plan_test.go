@@ -92,7 +92,7 @@ additionalTRUSTBundle: |
 	if err != nil {
 		t.Fatal(err)
 	}
-	clean.Object(&o)
+	clean.Object(o.Resource.Group, o.Resource.Name, o.Content)
 	form, _ := o.Content["form"].(map[string]any)
 	if ssh, _ := form["ssh"].([]any); len(ssh) != 1 || ssh[0] != "private" {
 		t.Errorf("sshKey is %v", form["ssh"])

@@ -134,7 +134,7 @@ func decodeJSON(body []byte, as served, form form) (page, error) {
 			return page{}, garbage("a list of %s with a %T", as.Resource, it)
 		}
 		p.items = append(p.items, func() (map[string]any, error) {
-			if about, ok := content["metadata"].(map[string]any); ok && !sanitize.ManagedFields(as.Resource) {
+			if about, ok := content["metadata"].(map[string]any); ok && !sanitize.ManagedFields(as.Resource.Group, as.Resource.Name) {
 				delete(about, "managedFields")
 			}
 			if form.fields != nil {

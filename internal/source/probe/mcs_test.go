@@ -53,7 +53,7 @@ func TestMCSAnswerSurvivesSanitising(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Object(&o)
+	s.Object(o.Resource.Group, o.Resource.Name, o.Content)
 	got, err := evidence.Decode[MCSAnswer](o)
 	if err != nil {
 		t.Fatal(err)
