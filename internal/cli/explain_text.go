@@ -11,7 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/text/lookup"
 	"github.com/rollcall-project/rollcall/internal/text/message"

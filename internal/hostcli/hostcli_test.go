@@ -26,7 +26,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/session/engine"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/machine/machinetest"

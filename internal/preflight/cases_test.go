@@ -23,11 +23,11 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/preflight/bmc"
 	"github.com/rollcall-project/rollcall/internal/preflight/check"
 	"github.com/rollcall-project/rollcall/internal/preflight/netcheck"
 	"github.com/rollcall-project/rollcall/internal/preflight/plan"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
 // bases are the plans without mistakes: testdata/base.

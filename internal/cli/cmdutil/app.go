@@ -22,8 +22,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/kube/kubeconfig"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/session"
 )
 

@@ -13,9 +13,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
-	"github.com/rollcall-project/rollcall/internal/kernel/scan"
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 

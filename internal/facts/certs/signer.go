@@ -7,8 +7,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
 // signerSecret is the Secret with which the controller manager signs the certificates of kubelets

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/facts/certs"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
 // config is a pointer config, as far as it is kept.

@@ -12,8 +12,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
 // pool is the fact pool-pointers: the pointer configs in Secrets for hosts of one

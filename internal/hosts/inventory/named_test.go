@@ -11,7 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )

@@ -21,7 +21,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/scan"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -15,7 +15,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/session/engine"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/archive/archivetest"

@@ -11,8 +11,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
-	"github.com/rollcall-project/rollcall/internal/kernel/scan"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // BenchmarkCatalogue evaluates 400 faults with an edge each over 30 hosts, from

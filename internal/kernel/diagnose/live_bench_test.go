@@ -16,7 +16,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/session/engine"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 	"github.com/rollcall-project/rollcall/internal/tools/benchmark"

@@ -2,7 +2,7 @@
 // API objects, lines of text and answers of probes, each with a locator under
 // which a person can look it up again.
 //
-// It holds types only: internal/source reads, internal/kernel/sanitize removes secrets,
+// It holds types only: internal/source reads, internal/sanitize removes secrets,
 // internal/kernel/reader joins both.
 //
 // Invariants:

@@ -12,8 +12,8 @@ import (
 	"sync"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
-	"github.com/rollcall-project/rollcall/internal/kernel/scan"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // Recorder keeps what a Reader read, sanitized. A nil Recorder keeps nothing. It

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
-	"github.com/rollcall-project/rollcall/internal/kernel/scan"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // source is a Source with chosen answers; it counts how often it is asked.

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/scan"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // skimCases are texts in which what stands around a line decides what is said of it.

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
 // Signatures returns the ids that Matches can be asked for and that begin with prefix, sorted.

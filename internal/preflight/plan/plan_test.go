@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

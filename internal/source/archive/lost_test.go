@@ -14,8 +14,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
-	"github.com/rollcall-project/rollcall/internal/kernel/scan"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // lostFiles are an archive of one node, one pod and its log, in addition to what cannot be read.

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/source/lean"
 )
 

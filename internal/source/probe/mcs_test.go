@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
 func TestMCSAnswerRoundTrip(t *testing.T) {

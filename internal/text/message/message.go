@@ -19,7 +19,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/scan"
+	"github.com/rollcall-project/rollcall/internal/scan"
 	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
 

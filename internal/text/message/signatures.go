@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/kernel/scan"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // Signatures are the messages of a catalog that facts read, by their ids. Where a text has

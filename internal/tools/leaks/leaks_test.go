@@ -1,4 +1,4 @@
-// Package leaks checks what internal/kernel/sanitize hides against the rules of gitleaks. It
+// Package leaks checks what internal/sanitize hides against the rules of gitleaks. It
 // is a module of its own, so that the product does not depend on gitleaks.
 package leaks
 
@@ -13,7 +13,7 @@ import (
 	"github.com/lucasjones/reggen"
 	gitleaks "github.com/zricethezav/gitleaks/v8/config"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
 // samples is how many texts are made of each rule.
@@ -23,7 +23,7 @@ const samples = 5
 const least = 87
 
 // TestRules makes texts that the rules of gitleaks find a secret in, and reports how
-// many of these secrets internal/kernel/sanitize hides in a log line, an assignment and JSON.
+// many of these secrets internal/sanitize hides in a log line, an assignment and JSON.
 func TestRules(t *testing.T) {
 	var config struct {
 		Rules []struct {

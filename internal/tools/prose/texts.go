@@ -22,8 +22,8 @@ var messages = []string{
 	"internal/source/collect", "internal/csr", "internal/demo", "internal/kernel/diagnose", "internal/kernel/diagnosis", "internal/kernel/evidence",
 	"internal/kernel/facts",
 	"internal/kernel/fault", "internal/hosts/inventory", "internal/text/message", "internal/kernel/reader", "internal/repair",
-	"internal/hosts/stages", "internal/kernel/sanitize",
-	"internal/kernel/scan", "internal/source/*", "internal/source/archive/*", "internal/source/archive/layout/*",
+	"internal/hosts/stages", "internal/sanitize",
+	"internal/scan", "internal/source/*", "internal/source/archive/*", "internal/source/archive/layout/*",
 	"internal/answer/catalogpages",
 }
 

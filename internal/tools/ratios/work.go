@@ -88,7 +88,7 @@ func works(ctx context.Context, dir string) ([]work, error) {
 	for _, b := range []struct{ name, folder, bench, times string }{
 		{"load the catalog", "internal/kernel/fault", "BenchmarkLoad", "50"},
 		{"400 faults over 30 hosts", "internal/kernel/diagnose", "BenchmarkCatalogue", "20"},
-		{"sanitize 10,000 pods", "internal/kernel/sanitize", "BenchmarkObject", "10000"},
+		{"sanitize 10,000 pods", "internal/sanitize", "BenchmarkObject", "10000"},
 	} {
 		test := filepath.Join(dir, filepath.Base(b.folder)+".test")
 		if err := goTool(ctx, "test", "-c", "-o", test, "./"+b.folder); err != nil {

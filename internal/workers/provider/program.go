@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/sanitize"
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
 // Prefix is how programs are called that make machines somewhere: --provider gcp is the

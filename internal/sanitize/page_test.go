@@ -11,7 +11,7 @@ import (
 var update = flag.Bool("update", false, "write the table of docs/secrets.md")
 
 const (
-	secretsPage = "../../../docs/secrets.md"
+	secretsPage = "../../docs/secrets.md"
 	tableBegin  = "<!-- measured by TestSecretsPage -->\n"
 	tableEnd    = "<!-- end -->\n"
 )

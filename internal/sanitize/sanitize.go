@@ -14,8 +14,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/scan"
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // Sanitizer replaces secrets by salted digests and sizes. Equal values of one
