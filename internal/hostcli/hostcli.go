@@ -44,7 +44,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/session/engine"
 	"github.com/rollcall-project/rollcall/internal/source/collect"
 	"github.com/rollcall-project/rollcall/internal/source/machine"
-	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 // The exit codes, the same as rollcall's.
@@ -232,7 +231,7 @@ func (a *app) diagnose(ctx context.Context, s *machine.Source, c *fault.Catalog,
 	if a.flags.noJournal {
 		source = withoutJournals{s}
 	}
-	set, err := message.Signatures(c)
+	set, err := c.Signatures()
 	if err != nil {
 		return nil, fmt.Errorf("compile signatures: %w", err)
 	}

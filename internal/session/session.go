@@ -32,7 +32,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/console"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
-	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 // Session is what one command reads, and with what. Its zero value is of no use: New makes one.
@@ -89,7 +88,7 @@ func (ses *Session) loadOnce() (*Cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.set, err = message.Signatures(known); err != nil {
+	if c.set, err = known.Signatures(); err != nil {
 		return nil, fmt.Errorf("compile signatures: %w", err)
 	}
 	c.catalog = known

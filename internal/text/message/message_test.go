@@ -45,7 +45,7 @@ func readText(t testing.TB, x *Index, text string) *Report {
 // outcome or the id of a message, a tab and a line.
 func TestSamples(t *testing.T) {
 	x := builtIn(t)
-	read, err := Signatures(x.catalog)
+	read, err := x.catalog.Signatures()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func fixtureLines(t *testing.T, use func(faultID, line string)) {
 // no line can have never speaks.
 func TestEveryMessageIsTried(t *testing.T) {
 	x := builtIn(t)
-	read, err := Signatures(x.catalog)
+	read, err := x.catalog.Signatures()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/scan"
 	"github.com/rollcall-project/rollcall/internal/session/engine"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
-	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 // machine is what all snapshots have in common.
@@ -41,7 +40,7 @@ func newMachine() (*machine, error) {
 	if m.compiler, err = fault.NewCompiler(facts.Types(m.facts)); err != nil {
 		return nil, err
 	}
-	if m.set, err = message.Signatures(m.catalog); err != nil {
+	if m.set, err = m.catalog.Signatures(); err != nil {
 		return nil, fmt.Errorf("compile signatures: %w", err)
 	}
 	return m, nil

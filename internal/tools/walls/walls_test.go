@@ -39,6 +39,7 @@ func TestCrossed(t *testing.T) {
 		{"source/paste", "text/octable", ""},
 		{"answer", "text/message", ""},
 		{"repair", "text/logline", ""},
+		{"hostcli", "text/message", "reads no pasted text"},
 		{"kernel/diagnose", "facts/etcd", "the kernel imports nothing"},
 		{"kernel/diagnose", "repair", "the kernel imports nothing"},
 		{"openshift", "kernel/evidence", "import nothing of ours"},

@@ -1,17 +1,16 @@
-package message
+package fault
 
 import (
 	"fmt"
 	"regexp"
 	"strings"
 
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
-// Signatures are the messages of a catalog that facts read, by their ids. Where a text has
-// quotes, it is also found as an encoder writes it.
-func Signatures(c *fault.Catalog) (*scan.Set, error) {
+// Signatures are the messages that facts read, by their ids. Where a text has quotes, it is also
+// found as an encoder writes it.
+func (c *Catalog) Signatures() (*scan.Set, error) {
 	var list []scan.Signature
 	for _, file := range c.Messages {
 		for _, m := range file.Messages {
