@@ -23,9 +23,11 @@ import (
 )
 
 const (
-	// maxFiles bounds the index. The largest must-gathers have some ten thousand
-	// files, an index entry costs about 500 bytes.
+	// maxFiles bounds the files of an archive, those that nobody reads included.
 	maxFiles = 1 << 20
+	// maxEntries bounds the index. The largest must-gathers have some ten thousand
+	// files, an index entry costs about 500 bytes.
+	maxEntries = 1 << 18
 	// maxLoose bounds how many files outside of any layout are looked into.
 	maxLoose = 20000
 	// maxObjectFile bounds one file of objects. Lists of events reach tens of MiB.
@@ -38,8 +40,10 @@ type builder struct {
 	s        *Source
 	o        options
 	count    int
+	entries  int            // of the index, and those that may get there
 	first    []string       // names, for the error message
-	open     []layout.Entry // may hold anything: looked into at the end
+	open     []layout.Entry // of a layout, and may hold anything: looked into at the end
+	loose    []layout.Entry // in no layout: looked into where nothing else was found; see keepLoose
 	proven   map[layout.Of]bool
 	signs    mustgather.Signs
 	dump     bool         // of HyperShift
@@ -70,8 +74,28 @@ func (b *builder) Add(f member.File, keep member.Keep) error {
 	if keep != nil && e.Class != layout.Loose { // those are rarely read at all
 		err = b.spool(e, keep)
 	}
+	if e.Class != layout.Loose {
+		b.entries++
+	}
+	if b.entries > maxEntries {
+		return &member.LimitError{What: fmt.Sprintf("more than %d files of objects and logs: this is no archive of one cluster, or more than is read at once; "+
+			"name a directory inside it", maxEntries)}
+	}
 	b.keep(*e)
 	return err
+}
+
+// keepLoose keeps a file that is in no layout. Of a great many only those are kept that are looked into: the
+// first in the order of their paths that have a byte.
+func (b *builder) keepLoose(e layout.Entry) {
+	if b.loose = append(b.loose, e); len(b.loose) >= 2*maxLoose {
+		b.loose = worthLook(b.loose)
+	}
+}
+
+func worthLook(list []layout.Entry) []layout.Entry {
+	list = slices.DeleteFunc(sortedByPath(list), func(e layout.Entry) bool { return e.File.Size == 0 && e.File.Lost == "" })
+	return list[:min(len(list), maxLoose)]
 }
 
 // spool has the pass over a packed tar keep the bytes of a member, or at least the newest
@@ -124,7 +148,9 @@ func (b *builder) classify(p string) (*layout.Entry, error) {
 func (b *builder) keep(e layout.Entry) {
 	ix := &b.s.ix
 	switch {
-	case e.Class == layout.Loose || e.Mixed && e.Resource.Name == "":
+	case e.Class == layout.Loose:
+		b.keepLoose(e)
+	case e.Mixed && e.Resource.Name == "":
 		b.open = append(b.open, e)
 	case e.Class == layout.Object:
 		b.recorded[e.File.Path] = e.File
@@ -220,15 +246,16 @@ func (b *builder) dropUnproven() {
 	ix.Texts = slices.DeleteFunc(ix.Texts, unproven)
 	for _, e := range ix.Details {
 		if unproven(e) && loose.Possible(path.Base(e.File.Path)) {
-			b.open = append(b.open, layout.Entry{Class: layout.Loose, File: e.File})
+			b.keepLoose(layout.Entry{Class: layout.Loose, File: e.File})
 		}
 	}
 	ix.Details = slices.DeleteFunc(ix.Details, unproven)
-	for i, e := range b.open {
+	for _, e := range b.open {
 		if unproven(e) {
-			b.open[i] = layout.Entry{Class: layout.Loose, File: e.File}
+			b.keepLoose(layout.Entry{Class: layout.Loose, File: e.File})
 		}
 	}
+	b.open = slices.DeleteFunc(b.open, unproven)
 	used := map[layout.Of]bool{}
 	for _, list := range b.all(b.open) {
 		for _, e := range list {
@@ -245,11 +272,9 @@ func (b *builder) lookInto(ctx context.Context) error {
 	ix := &b.s.ix
 	alone := len(ix.Objects) == 0 && !slices.ContainsFunc(ix.Texts, func(e layout.Entry) bool { return !e.Free }) &&
 		!slices.ContainsFunc(ix.Details, func(e layout.Entry) bool { return e.Class == layout.Header })
-	var list []layout.Entry
-	for i, e := range b.open {
-		if (e.Class != layout.Loose || alone && i < maxLoose) && (e.File.Size > 0 || e.File.Lost != "") {
-			list = append(list, e)
-		}
+	list := slices.DeleteFunc(b.open, func(e layout.Entry) bool { return e.File.Size == 0 && e.File.Lost == "" })
+	if alone {
+		list = sortedByPath(slices.Concat(list, worthLook(b.loose)))
 	}
 	for _, e := range inOrder(list) {
 		if err := ctx.Err(); err != nil {
