@@ -33,7 +33,7 @@ func (g *graph) accept(d *diagnosis.Diagnosis, accepter Accepter, next [][]int, 
 	}
 	var open, heads []int
 	for n, c := range components {
-		if !g.active(c[0]) || caused[n] {
+		if caused[n] {
 			continue
 		}
 		if h := g.heads(c); len(h) > 0 && containsAll(direct, h) {

@@ -174,6 +174,7 @@ const external = "External"
 type bound struct {
 	vars          map[string]any
 	given         map[string]fault.FactRef // variable -> fact
+	names         []string                 // its variables, sorted
 	values        []facts.Value            // of the variables
 	notApplicable string
 	excludes      []evidence.Item // what shows that it is not applicable
@@ -182,7 +183,7 @@ type bound struct {
 
 // bind computes the facts of a fault's variables, see variables.
 func (e *Engine) bind(ctx context.Context, w *facts.World, f *fault.Fault, names []string, s fault.Subject) bound {
-	b := bound{given: f.Given, values: make([]facts.Value, 0, len(names))}
+	b := bound{given: f.Given, names: names, values: make([]facts.Value, 0, len(names))}
 	b.vars = make(map[string]any, len(f.Given)+2)
 	b.vars["this"] = fault.This{Name: s.Name, Namespace: s.Namespace, Kind: string(s.Kind), Now: w.Now, Version: w.Version}
 	for _, name := range names {
@@ -219,7 +220,7 @@ func (b *bound) add(name string, v facts.Value) {
 // why returns why a name of an expression is unknown: "variable", or "variable.field".
 func (b *bound) why(name string) error {
 	variable, field, _ := strings.Cut(name, ".")
-	i := slices.Index(slices.Sorted(maps.Keys(b.given)), variable)
+	i := slices.Index(b.names, variable)
 	if i < 0 || i >= len(b.values) {
 		return nil
 	}

@@ -16,8 +16,9 @@ type graph struct {
 	engine   *Engine
 	world    *facts.World
 	findings []diagnosis.Finding
-	index    map[fault.Key]int
+	index    map[fault.Key]int // of the active ones: others are no effect
 	byFault  map[string][]int
+	effects  map[string]bool // faults with an active finding
 	edges    []edge
 	hosts    []diagnosis.HostState
 }
@@ -28,10 +29,13 @@ type edge struct {
 }
 
 func (e *Engine) graph(ctx context.Context, w *facts.World, findings []diagnosis.Finding, hosts []diagnosis.HostState) (*graph, error) {
-	g := &graph{engine: e, world: w, findings: findings, hosts: hosts, index: make(map[fault.Key]int, len(findings)), byFault: map[string][]int{}}
+	g := &graph{engine: e, world: w, findings: findings, hosts: hosts, index: map[fault.Key]int{}, byFault: map[string][]int{},
+		effects: map[string]bool{}}
 	for i, f := range findings {
-		g.index[f.Key()] = i
 		g.byFault[f.Fault] = append(g.byFault[f.Fault], i)
+		if g.active(i) {
+			g.effects[f.Fault], g.index[f.Key()] = true, i
+		}
 	}
 	for i, f := range findings {
 		if f.Outcome != fault.Present && f.Outcome != fault.Unknown && !f.Waiting() {
@@ -62,7 +66,7 @@ func (g *graph) edgesFrom(ctx context.Context, from int) error {
 		return nil
 	}
 	for _, e := range f.Explains {
-		if !slices.ContainsFunc(g.byFault[e.Fault], g.active) || cause.Outcome == fault.Unknown && e.OfPresent() {
+		if !g.effects[e.Fault] || cause.Outcome == fault.Unknown && e.OfPresent() {
 			continue
 		}
 		to, known, err := g.targets(ctx, e, cause.Subject)
@@ -74,11 +78,7 @@ func (g *graph) edgesFrom(ctx context.Context, from int) error {
 			if !ok || i == from {
 				continue
 			}
-			effect := g.findings[i]
-			if effect.Outcome != fault.Present && !effect.Waiting() {
-				continue
-			}
-			holds, err := g.holds(ctx, f, e, cause, effect)
+			holds, err := g.holds(ctx, f, e, cause, g.findings[i])
 			if err != nil {
 				return err
 			}
@@ -104,8 +104,8 @@ func (g *graph) targets(ctx context.Context, e fault.Edge, from fault.Subject) (
 		return g.engine.relate.Relate(ctx, g.world, e.On, from)
 	}
 	var to []fault.Subject
-	for _, f := range g.findings {
-		if f.Fault == e.Fault && f.Subject.Name != fault.Unnamed {
+	for _, i := range g.byFault[e.Fault] {
+		if f := g.findings[i]; f.Subject.Name != fault.Unnamed {
 			to = append(to, f.Subject)
 		}
 	}
@@ -218,12 +218,12 @@ func (g *graph) from(at int) []edge {
 	return g.edges[begin:end]
 }
 
-// components returns the strongly connected components of a graph (Tarjan), each
-// sorted, in the order of their first member.
-func components(next [][]int) [][]int {
+// components returns the strongly connected components of the active findings (Tarjan), each
+// sorted, in the order of their first member. next has no edge to another finding.
+func (g *graph) components(next [][]int) [][]int {
 	t := &tarjan{next: next, index: make([]int, len(next)), low: make([]int, len(next)), on: make([]bool, len(next))}
 	for v := range next {
-		if t.index[v] == 0 {
+		if t.index[v] == 0 && g.active(v) {
 			t.visit(v)
 		}
 	}

@@ -34,14 +34,14 @@ func (e *Engine) conclude(ctx context.Context, w *facts.World, d *diagnosis.Diag
 	g.markBlocking()
 	next := g.certain()
 	var settling []cause
-	all := components(next)
+	all := g.components(next)
 	caused := g.causedComponents(next, all)
 	if accepter != nil {
 		g.accept(d, accepter, next, all, caused)
 	}
 	for n, c := range all {
 		switch {
-		case !g.active(c[0]) || caused[n]:
+		case caused[n]:
 		case slices.ContainsFunc(c, g.present):
 			g.classify(d, c)
 		default:

@@ -324,9 +324,26 @@ func (e *Engine) evaluateFor(ctx context.Context, w *facts.World, f *fault.Fault
 		if err != nil {
 			return nil, err
 		}
+		if len(list) > 0 {
+			shareUnknown(&finding, &list[len(list)-1])
+		}
 		list = append(list, finding)
 	}
 	return list, nil
+}
+
+// shareUnknown lets a finding have the words and lists of the one before it where they are equal: a cluster
+// of some thousand hosts of which little is known has a million that say the same.
+func shareUnknown(f, before *diagnosis.Finding) {
+	if f.Reason == before.Reason {
+		f.Reason = before.Reason
+	}
+	if slices.Equal(f.Missing, before.Missing) {
+		f.Missing = before.Missing
+	}
+	if slices.Equal(f.Unread, before.Unread) {
+		f.Unread = before.Unread
+	}
 }
 
 // requests returns the names of each host's certificate requests.

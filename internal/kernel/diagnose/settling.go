@@ -32,7 +32,7 @@ func (g *graph) behindPresent(next [][]int, components [][]int) []bool {
 	behind := make([]bool, len(next))
 	var queue []int
 	for _, c := range components {
-		if g.active(c[0]) && slices.ContainsFunc(c, g.present) {
+		if slices.ContainsFunc(c, g.present) {
 			queue = append(queue, c...)
 		}
 	}

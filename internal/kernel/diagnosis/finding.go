@@ -20,23 +20,24 @@ type Finding struct {
 	Reason   string          `json:"reason,omitempty"` // why unknown, not applicable, or ruled out
 	Missing  []string        `json:"missing,omitempty"`
 	Accepted *Accepted       `json:"accepted,omitempty"` // a person accepts it, or all that explains it
-	// Unsettled says of an unknown finding that its condition holds, and that it is not
-	// known whether it does so for longer than is normal.
-	Unsettled bool `json:"-"`
-	// Withheld says of an unknown finding that the source refused what would decide it, or
-	// did not answer.
-	Withheld bool `json:"-"`
 	// Unread is what an unknown finding lacks, the most important first.
 	Unread []*evidence.Unavailable `json:"-"`
 	// Lost is the evidence from a list on which a finding rests although an object may be lost
 	// from the list; nil where it rests on none.
 	Lost *evidence.Item `json:"-"`
 	// HeldUp says of a finding that is still normal what may block it and was withheld.
-	HeldUp  string           `json:"-"`
-	OfLines bool             `json:"-"` // only lines of a text show it
-	Support int              `json:"-"` // how many supporting expressions held
-	Seen    bool             `json:"-"` // one of them holds without the lists that may lack an object
-	Supply  *evidence.Supply `json:"-"` // what would make it known, where its subjects could not be listed; else nil
+	HeldUp string           `json:"-"`
+	Supply *evidence.Supply `json:"-"` // what would make it known, where its subjects could not be listed; else nil
+	// Unsettled says of an unknown finding that its condition holds, and that it is not
+	// known whether it does so for longer than is normal. The small fields are side by side: a large
+	// cluster has a million findings.
+	Unsettled bool `json:"-"`
+	// Withheld says of an unknown finding that the source refused what would decide it, or
+	// did not answer.
+	Withheld bool  `json:"-"`
+	OfLines  bool  `json:"-"` // only lines of a text show it
+	Seen     bool  `json:"-"` // a supporting expression holds without the lists that may lack an object
+	Support  int32 `json:"-"` // how many supporting expressions held
 }
 
 // Waiting reports whether the fault's condition holds and is still normal.

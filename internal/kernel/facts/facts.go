@@ -118,6 +118,14 @@ type shared struct {
 	memos  map[string]*memo
 	values map[asked]*answer
 	gaps   map[evidence.TextQuery][]gap // of the texts that were read
+	latest map[string]*latest           // by the name of a fact
+}
+
+// latest is a fact and what its newest computation needed: mostly what the next one needs, too,
+// which then has no list of its own. A large cluster has some hundred thousand.
+type latest struct {
+	fact  *Fact
+	needs []evidence.Need
 }
 
 // asked is what Compute computes once.
@@ -244,9 +252,10 @@ func (t *touched) all() []evidence.Need {
 // NewWorld returns a world over a reader at a time.
 func NewWorld(r *reader.Reader, now time.Time) *World {
 	return &World{
-		Now:     now,
-		reader:  r,
-		shared:  &shared{memos: map[string]*memo{}, values: map[asked]*answer{}, gaps: map[evidence.TextQuery][]gap{}},
+		Now:    now,
+		reader: r,
+		shared: &shared{memos: map[string]*memo{}, values: map[asked]*answer{}, gaps: map[evidence.TextQuery][]gap{},
+			latest: map[string]*latest{}},
 		touched: &touched{},
 	}
 }
@@ -419,9 +428,31 @@ func (w *World) Compute(ctx context.Context, f Fact, s fault.Subject) Value {
 		if err == nil {
 			r.limit(gap)
 		}
-		a.value = Value{Err: asUnknown(err, gap), fact: &f, record: r, touched: inner.touched}
+		a.value = Value{Err: asUnknown(err, gap), fact: w.shared.settle(f, inner.touched), record: r, touched: inner.touched}
 	})
 	return a.value
+}
+
+// settle shares with the computation of a fact that is over what the one before it has, and
+// returns the fact, which all of them share.
+func (s *shared) settle(f Fact, t *touched) *Fact {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.latest[f.Name]
+	if l == nil {
+		kept := new(Fact)
+		*kept = f
+		l = &latest{fact: kept}
+		s.latest[f.Name] = l
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if slices.Equal(l.needs, t.needs) {
+		t.needs = l.needs
+	}
+	t.needs = slices.Clip(t.needs) // it is shared from now on
+	l.needs = t.needs
+	return l.fact
 }
 
 // Needs returns what facts read, each need once.
