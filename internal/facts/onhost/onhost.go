@@ -94,10 +94,10 @@ func shows(loc evidence.Locator, path, said string, when time.Time) evidence.Ite
 	return evidence.Item{Locator: at(loc, path), Excerpt: said, Time: when}
 }
 
-// at is the place of a file on the machine; in a sosreport or a log bundle, which have
-// each answer in a file, it is that file.
+// at is the place of a file on the machine, of which rollcall-host makes an object with others. Who
+// made an archive of another kind put each answer into a file of its own: it is that file.
 func at(loc evidence.Locator, path string) evidence.Locator {
-	if !strings.Contains(loc.Path, "sos_commands/") && !strings.Contains(loc.Path, "control-plane/") {
+	if strings.HasPrefix(loc.Source, evidence.HostSource) || strings.Contains(loc.Path, "/"+evidence.ProbeGroup+"/") {
 		loc.Path = path
 	}
 	return loc

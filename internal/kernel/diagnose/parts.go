@@ -15,11 +15,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
-// The kinds of archives that have every part of a cluster: their collectors follow what the
-// ClusterOperators refer to (internal/source/archive/layout/mustgather). Something else wrote a
-// tree: it may lack a kind of object as a whole.
-var wholeClusters = []string{"must-gather", "inspect"}
-
 // runsIn are the namespaces in which the pods of a ClusterOperator run. The first three are in every
 // cluster with a control plane of its own (openshift/machine-config-operator, cluster-etcd-operator,
 // cluster-kube-apiserver-operator: manifests); the others can be left out of an installation.
@@ -64,15 +59,14 @@ type lostParts struct {
 	d         *diagnosis.Diagnosis
 	nodes     []evidence.Object
 	operators []evidence.Object
-	whole     bool // the collector follows what the operators refer to
+	whole     bool // the collector keeps all that the operators refer to
 }
 
 // noteLostParts marks in the coverage what was lost.
 func noteLostParts(ctx context.Context, r *reader.Reader, d *diagnosis.Diagnosis) {
-	origin := cmp.Or(d.Source.Origin, d.Source.Kind)
 	d.Coverage = r.Coverage()
-	l := lostParts{reader: r, d: d, whole: slices.Contains(wholeClusters, origin)}
-	if !l.whole && origin != tree || !ownControlPlane(d.Cluster) {
+	l := lostParts{reader: r, d: d, whole: d.Source.Whole}
+	if !l.whole && cmp.Or(d.Source.Origin, d.Source.Kind) != tree || !ownControlPlane(d.Cluster) {
 		return
 	}
 	l.nodes, _ = r.List(ctx, evidence.Nodes, "")

@@ -46,6 +46,7 @@ type Diagnosis struct {
 type Source struct {
 	Kind    string `json:"kind"`
 	Origin  string `json:"-"` // of a collection: the kind of what was collected
+	Whole   bool   `json:"-"` // see evidence.Description
 	Name    string `json:"name"`
 	API     string `json:"api,omitempty"` // the URL that was asked; none for an archive
 	Vantage string `json:"vantage,omitempty"`

@@ -150,6 +150,9 @@ func NotOnBootstrap(n Need) *Unavailable {
 // need no second mechanism.
 const ProbeGroup = "rollcall.dev"
 
+// HostSource begins the Source of locators on a machine on which rollcall-host was run.
+const HostSource = "host:"
+
 // OnRequest says what asks for objects that are there only when a user wants them
 // asked for: a source that was not told to ask lacks them as NotAsked, and what
 // needs them does not apply in that run. ok is false for all other resources.
@@ -388,6 +391,7 @@ type Description struct {
 	Origin  string    // of a collection: the Kind of what was collected; else ""
 	API     string    // the URL of the API that is asked; "" where none is
 	Vantage string    // from where probes were made
+	Whole   bool      // its collector keeps all that the ClusterOperators refer to: a part that is missing was lost
 	Now     time.Time // the newest trustworthy time in the source; zero: it carries none
 	// AtLeast says that Now is only the newest time that an object or a line carries: the
 	// source does not say when it was read. What lasts, lasts at least until Now.

@@ -1,8 +1,6 @@
-// Package archive reads what a collector left behind as an evidence.Source:
-// a must-gather, an `oc adm inspect` tree, any tree of one-object files in the
-// same layout, Rollcall's own collection, an Insights archive, an installer's log
-// bundle, an agent-gather, a sosreport, a dump of HyperShift, or plain files of objects or
-// lines.
+// Package archive reads what a collector left behind as an evidence.Source: a must-gather, any
+// tree of one-object files in the same layout, Rollcall's own collection, an archive of another
+// kind (layouts.go has the list), or plain files of objects or lines.
 //
 // # Rooms
 //

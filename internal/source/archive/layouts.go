@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -67,6 +68,23 @@ func proven(path string) (layout.Of, bool) {
 	}
 	return layout.Of{}, false
 }
+
+// whole reports whether archives of a kind have all that the ClusterOperators refer to. Something
+// else wrote a tree: it may lack a kind of object as a whole.
+func whole(kind string) bool {
+	return kind == mustgather.MustGather || kind == mustgather.Inspect || layoutOf(kind).Whole
+}
+
+// dirStamp finds the date in the name of an archive, see layout.Layout.DatedName.
+var dirStamp = func() *regexp.Regexp {
+	var names []string
+	for _, l := range layouts {
+		if l.DatedName != "" {
+			names = append(names, regexp.QuoteMeta(l.DatedName))
+		}
+	}
+	return regexp.MustCompile(`(?:^|/)(?:` + strings.Join(names, "|") + `)-(?:[^/]*-)?(20\d\d)-?(\d\d)-?(\d\d)`)
+}()
 
 // layoutOf returns the layout of a kind of archive; one without functions where the kind has
 // nothing of its own.

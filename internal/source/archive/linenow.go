@@ -14,10 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout"
 )
 
-var (
-	isoStamp = regexp.MustCompile(`\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d| [+-]\d{4})`)
-	dirStamp = regexp.MustCompile(`(?:^|/)(?:log-bundle|sosreport|agent-gather)-(?:[^/]*-)?(20\d\d)-?(\d\d)-?(\d\d)`)
-)
+var isoStamp = regexp.MustCompile(`\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d| [+-]\d{4})`)
 
 // WithClock sets the time at which the archive is read. Journals print no year: where nothing
 // in the archive has one, lines are of the latest year that is not ahead of this time.
@@ -30,8 +27,7 @@ func (s *Source) clockNote() evidence.Coverage {
 }
 
 // lineNow returns the newest time of lines of journals and of the installer. Lines with a
-// year decide the year of those without; so does the date in the name of a log bundle, a
-// sosreport or an agent-gather. With neither, lines without a year are of the latest year
+// year decide the year of those without; so does the date in the name of the archive. With neither, lines without a year are of the latest year
 // that fits the clock (WithClock); without a clock they have no time.
 func (s *Source) lineNow(ctx context.Context) (time.Time, error) {
 	var newest, limit time.Time

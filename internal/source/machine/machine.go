@@ -212,7 +212,7 @@ func (s *Source) Texts(_ context.Context, q evidence.TextQuery) ([]evidence.Text
 		where += " -u " + q.Unit
 	}
 	return []evidence.Text{{
-		Kind: evidence.Journal, Host: s.name, Unit: q.Unit, Path: where, Source: "host:" + s.name,
+		Kind: evidence.Journal, Host: s.name, Unit: q.Unit, Path: where, Source: evidence.HostSource + s.name,
 		Open: func(ctx context.Context) (io.ReadCloser, error) { return s.openJournal(ctx, args, q.Unit) },
 	}}, nil
 }

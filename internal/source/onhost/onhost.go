@@ -250,7 +250,7 @@ func Object(r evidence.Resource, name, where string, at time.Time, part any) (ev
 	content["metadata"] = map[string]any{"name": name}
 	return evidence.Object{
 		Resource: r, Name: name, Content: content, ReadAt: at,
-		Loc: evidence.Locator{Source: "host:" + name, Path: where},
+		Loc: evidence.Locator{Source: evidence.HostSource + name, Path: where},
 	}, nil
 }
 

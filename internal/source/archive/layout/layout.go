@@ -48,6 +48,13 @@ type Layout struct {
 	// Complete is called once when all paths are known, to add what files say of each other.
 	Complete func(ctx context.Context, c *member.Container, ix *Index)
 
+	// Whole says that the collector keeps all that the ClusterOperators refer to. Only then a part
+	// that is missing as a whole is named as lost.
+	Whole bool
+	// DatedName is the beginning of the archive's name, before "-" and the date; "" where the name
+	// has none. It gives the lines of journals their year.
+	DatedName string
+
 	// Lacks says what an archive of this kind never holds, "" where that is not known.
 	Lacks string
 	// Absent says what it means that no file has what is needed. It takes the general

@@ -12,7 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
-// A sosreport and a log bundle have files in which one machine reports about itself. They
+// Some collectors have files in which one machine reports about itself. They
 // become the objects that rollcall-host writes, with what they do not hold marked as not
 // read.
 
@@ -40,10 +40,12 @@ func MachineObject(r evidence.Resource, name, path string, content any) (map[str
 	return o.Content, err
 }
 
+// NotInReports is why a sosreport and a log bundle do not have a file of the kubelet's identity.
+const NotInReports = "neither a sosreport nor a log bundle has it"
+
 // Identity is what is known of a machine by its name alone, and by its address where that is
-// known. from says where the name was found.
-func Identity(hostname, from, address string) onhost.Identity {
-	const why = "neither a sosreport nor a log bundle has it"
+// known. from says where the name was found, why is why the kubelet's files are not there.
+func Identity(hostname, from, address, why string) onhost.Identity {
 	absent := func(path string) onhost.File { return onhost.File{Path: path, Error: why} }
 	id := onhost.Identity{
 		Hostname: hostname, NameFrom: from,

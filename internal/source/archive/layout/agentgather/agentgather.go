@@ -12,7 +12,7 @@ const Kind = "agent-gather"
 
 // Layout is that of agent-gather.
 var Layout = layout.Layout{
-	Kind:  Kind,
+	Kind: Kind, DatedName: Kind,
 	Lacks: "agent-gather has what one host of an agent install knows, and no objects of the API",
 	Proof: isExport,
 	File: func(e *layout.Entry, dir string, below []string) bool {

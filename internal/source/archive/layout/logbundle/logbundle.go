@@ -33,7 +33,7 @@ const Kind = "installer log bundle"
 
 // Layout is that of a log bundle.
 var Layout = layout.Layout{
-	Kind:     Kind,
+	Kind: Kind, DatedName: "log-bundle",
 	Lacks:    "an installer log bundle has the API's objects only when the API answered, and only hosts that the bootstrap reached over SSH",
 	Proof:    proof,
 	File:     file,
@@ -202,7 +202,7 @@ func machine(e layout.Entry, hostname, from string) (map[string]any, error) {
 	if name == "" || strings.HasPrefix(name, "localhost") {
 		name = address
 	}
-	return layout.MachineObject(evidence.HostIdentities, name, e.File.Path, layout.Identity(hostname, from, address))
+	return layout.MachineObject(evidence.HostIdentities, name, e.File.Path, layout.Identity(hostname, from, address, layout.NotInReports))
 }
 
 // nameContainers gives container logs the namespace and pod that `crictl inspect` printed. A

@@ -26,7 +26,7 @@ const Kind = "sosreport"
 
 // Layout is that of a sosreport.
 var Layout = layout.Layout{
-	Kind:     Kind,
+	Kind: Kind, DatedName: Kind,
 	Lacks:    "a sosreport has what one host knows, and no objects of the API",
 	Proof:    func(dir string, below []string) bool { return dir == commands && len(below) > 1 },
 	File:     file,
@@ -178,7 +178,7 @@ func (r report) object(ctx context.Context, e layout.Entry, read func(report, co
 		}
 		from = "hostname"
 	}
-	var content any = layout.Identity(hostname, from, "")
+	var content any = layout.Identity(hostname, from, "", layout.NotInReports)
 	if read != nil {
 		var err error
 		if content, err = read(r, ctx, e.File); err != nil {
