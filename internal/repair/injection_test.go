@@ -13,7 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/tools/sample"
 )
 
-var update = flag.Bool("update", false, "write docs/repair-faults.md")
+var update = flag.Bool("update", false, "write docs/repair-faults.md and docs/repair-changes.md")
 
 // tried is a repair that is tried: a cluster that needs it, and a plan for it.
 type tried struct {
