@@ -9,7 +9,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/page"
-	"github.com/rollcall-project/rollcall/internal/text/logline"
 	"github.com/rollcall-project/rollcall/internal/text/lookup"
 	"github.com/rollcall-project/rollcall/internal/text/message"
 )
@@ -84,12 +83,15 @@ func (t *text) scanResult(r *message.Report, c *fault.Catalog) {
 		case len(r.Matches) > 0:
 			says = matchTitle(r.Matches[0], c) + sureWords[r.Matches[0].Confidence] + "; this text does not show whether it is the cause"
 		case len(r.Symptoms) > 0 && !reasonBeside(r):
-			says = matchTitle(r.Symptoms[0], c)
-			if r.Symptoms[0].Step {
-				says += ownWords(r.Symptoms[0])
-			}
-			if says += "; this text does not show why"; r.Symptoms[0].Reason {
-				label, says = page.Red.Span(t.Sign(page.Bad)+" REASON FOUND: "), matchTitle(r.Symptoms[0], c)
+			first := r.Symptoms[0]
+			says = matchTitle(first, c)
+			switch {
+			case first.Reason:
+				label = page.Red.Span(t.Sign(page.Bad) + " REASON FOUND: ")
+			case first.Step && first.Own != "":
+				says += `: "` + bothEnds(first.Own) + `". Rollcall does not know this reason`
+			default:
+				says += "; this text does not show why"
 			}
 		default:
 			says = unknownWords(r)
@@ -116,19 +118,6 @@ func unknownWords(r *message.Report) string {
 	return words
 }
 
-// ownWords are what the first line of a failure says itself, in quotes; "" for a row of a table
-// or a key of an object.
-func ownWords(m message.Match) string {
-	if len(m.Lines) == 0 || m.Lines[0].Number == 0 {
-		return ""
-	}
-	l := logline.Parse([]byte(m.Lines[0].Text))
-	if l.Form != logline.Log || l.Level < logline.Error || string(l.Program) == "systemd" {
-		return ""
-	}
-	return ` ("` + bothEnds(string(l.Message)) + `")`
-}
-
 // reasonBeside reports whether the worst error that nobody knows stands next to the first
 // failure, which only says which step failed.
 func reasonBeside(r *message.Report) bool {
@@ -136,7 +125,7 @@ func reasonBeside(r *message.Report) bool {
 	if !first.Step || len(r.Errors) == 0 || len(first.Lines) == 0 {
 		return false
 	}
-	if ownWords(first) != "" && worstError(r).Lines[0].Number >= first.Lines[0].Number {
+	if first.Own != "" && worstError(r).Lines[0].Number >= first.Lines[0].Number {
 		return false // it has words of its own, and nothing before it has better ones
 	}
 	const near = 20 // lines

@@ -78,6 +78,9 @@ type Match struct {
 
 	// Step says that it names the step that failed, and not why.
 	Step bool `json:"-"`
+	// Own is what its first line says behind the words by which it is known: where it is a step,
+	// the reason in the words of the program.
+	Own string `json:"-"`
 
 	last int
 	// Quiet is why a match is over: no line ends it, and the last 500 lines are without it.
@@ -145,6 +148,7 @@ type ruleMatches struct {
 	last  Line
 	hosts map[string]Line // the last line of each host
 	depth int             // how far behind in its first line the rule holds
+	own   string          // what the first line says behind what the rule is found by
 }
 
 // maxHosts bounds the hosts of one text whose lines are told apart.
@@ -226,6 +230,7 @@ func (c *collector) report() *Report {
 		if c.allEnded(rule, t) {
 			toFault, toFailure = pastFault, pastFailure
 		}
+		t.own = short(c.clean(rule.own(t.first[0].Text)))
 		t.print(c.clean)
 		t.depth = strings.LastIndex(strings.ToLower(t.first[0].Text), string(rule.parts[0]))
 		switch {
@@ -270,7 +275,7 @@ func (c *collector) report() *Report {
 		if m.Next = c.next[words]; m.Next == "" {
 			m.Next = c.x.nextOf(m.Lines[0].origin)
 		}
-		m.Step = c.steps[words]
+		m.Step = c.steps[words] || c.x.steps[words]
 		if m.Failure = words; c.quiet(m) {
 			m.Quiet = true
 			r.Over = append(r.Over, *m)
@@ -361,7 +366,7 @@ func (x *Index) Join(r *Report, list []Seen) {
 		}
 		i := slices.IndexFunc(*to, func(m Match) bool { return m.Fault == s.Fault })
 		if i < 0 {
-			*to = append(*to, Match{Fault: s.Fault, Aliases: f.Aliases, Confidence: s.Shows, Lines: []Line{}})
+			*to = append(*to, Match{Fault: s.Fault, Aliases: f.Aliases, Confidence: s.Shows, Lines: []Line{}, Step: f.ReasonElsewhere})
 			i = len(*to) - 1
 		}
 		m := &(*to)[i]
@@ -370,6 +375,9 @@ func (x *Index) Join(r *Report, list []Seen) {
 		}
 		for _, item := range s.Evidence {
 			m.Count++
+			if m.Own == "" && len(strings.Fields(item.Excerpt)) > leastOwn {
+				m.Own = trimmed(short(item.Excerpt))
+			}
 			if len(m.Lines) <= keptLines {
 				text := item.Excerpt
 				if _, name, _ := strings.Cut(s.Subject, "/"); !strings.Contains(text, name) || name == "" {
@@ -436,7 +444,7 @@ func sorted(by map[int]*ruleMatches) []int {
 func (c *collector) match(to map[string]*Match, key string, grade fault.Grade, t *ruleMatches) {
 	m := to[key]
 	if m == nil {
-		m = &Match{Confidence: grade, depth: t.depth}
+		m = &Match{Confidence: grade, depth: t.depth, Own: t.own}
 		to[key] = m
 	}
 	if grade.Rank() > m.Confidence.Rank() {

@@ -1,0 +1,52 @@
+package message
+
+import (
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/text/logline"
+)
+
+// leastOwn is how many words a reason has at least.
+const leastOwn = 3
+
+// own is what a line says behind the words by which the rule is found: of a row of a table its
+// last cell, of an error without more behind these words the whole message. "" where the line
+// says nothing else.
+func (r *rule) own(line string) string {
+	l := logline.Parse([]byte(line))
+	m := strings.TrimSpace(string(l.Message))
+	if l.Form == logline.State {
+		cells := strings.FieldsFunc(strings.ReplaceAll(strings.TrimSpace(line), "  ", "\t"), func(c rune) bool { return c == '\t' })
+		if cell := trimmed(cells[len(cells)-1]); len(cells) >= 3 && len(strings.Fields(cell)) > leastOwn {
+			return cell
+		}
+		return ""
+	}
+	behind := ""
+	if i := strings.Index(lowerASCII(m), string(r.parts[0])); i >= 0 {
+		behind = trimmed(m[i+len(r.parts[0]):])
+	}
+	switch {
+	case len(strings.Fields(behind)) >= leastOwn:
+		return behind
+	case l.Form == logline.Log && l.Level >= logline.Error && string(l.Program) != "systemd":
+		return trimmed(m)
+	}
+	return ""
+}
+
+// lowerASCII is a text with its ASCII letters in lower case: each byte stays in its place.
+func lowerASCII(text string) string {
+	b := []byte(text)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
+// trimmed is a text without the quotes, colons and written line ends around it.
+func trimmed(text string) string {
+	return strings.Trim(strings.ReplaceAll(text, `\n`, " "), " :;,=\"'\\")
+}
