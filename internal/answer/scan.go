@@ -110,6 +110,9 @@ func unknownWords(r *message.Report) string {
 		return "errors that Rollcall does not know: " + page.Count(r.ErrorLines, "line", "lines")
 	}
 	worst := worstError(r)
+	if worst.Hint {
+		return `Rollcall does not know whether this is trouble: "` + bothEnds(strings.TrimRight(worst.Says, ". ")) + `"`
+	}
 	words := bothEnds(worst.Says)
 	words = strings.TrimRight(words, ". ") + ". Rollcall does not know this error"
 	if more := r.ErrorLines - worst.Count; more > 0 {
@@ -296,6 +299,13 @@ func (t *text) scanNormal(r *message.Report) {
 // scanNext says how to continue.
 func (t *text) scanNext(r *message.Report) {
 	t.Blank()
+	if r.NoCluster {
+		t.Lead(0, page.Bold.Span("Next: "), "  ", page.Plain,
+			"there is no cluster yet to ask: read the whole log of openshift-install, and check its plan before the next try.", 0)
+		t.Line(2, page.Cyan.Span(t.o.know("scan DIR/.openshift_install.log")))
+		t.Line(2, page.Cyan.Span(t.o.know("preflight DIR")))
+		return
+	}
 	if r.Result == message.Present {
 		t.Lead(0, page.Bold.Span("Next: "), "  ", page.Plain, "check it against the cluster, or against an archive:", 0)
 	} else {

@@ -3,6 +3,8 @@ package logline
 import (
 	"net"
 	"net/url"
+	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -10,6 +12,9 @@ import (
 // before the leaf, else the first behind it.
 func (f *Failure) endpoint(m string, at int) {
 	before := m[:at]
+	if f.served(before) {
+		return
+	}
 	dial, dialAt := after(before, "dial tcp ", "dial udp ", "connect to ", "Failed to connect to ", "connect: ")
 	name, nameAt := after(before, "lookup ", "resolve host: ", "resolve host ")
 	if f.Leaf == NameUnknown && name == "" {
@@ -52,6 +57,32 @@ func (f *Failure) endpoint(m string, at int) {
 	if f.Host == "" {
 		f.hostPort(before)
 	}
+}
+
+// connection is how Go names a connection: the own address, and the other one.
+var connection = regexp.MustCompile(`\b(?:read|write) tcp (\S+)->(\S+): `)
+
+// served takes the two addresses of a connection that a server has lost: its own port is one that
+// is listened to, and the other one is a port of a client.
+func (f *Failure) served(before string) bool {
+	m := connection.FindStringSubmatch(before)
+	if m == nil {
+		return false
+	}
+	own, ownPort, err := net.SplitHostPort(m[1])
+	client, clientPort, errClient := net.SplitHostPort(m[2])
+	if err != nil || errClient != nil || !ephemeral(clientPort) || ephemeral(ownPort) {
+		return false
+	}
+	f.Host, f.Port, f.Client = own, ownPort, client
+	return true
+}
+
+// ephemeral reports whether a port is one that Linux gives to clients
+// (net.ipv4.ip_local_port_range, 32768 and above).
+func ephemeral(port string) bool {
+	n, err := strconv.Atoi(port)
+	return err != nil || n >= 32768
 }
 
 var defaultPort = map[string]string{"https": "443", "http": "80", "docker": "443"}

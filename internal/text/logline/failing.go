@@ -122,6 +122,7 @@ type Failure struct {
 	Port   string
 	Path   string // of a URL
 	Scheme string
+	Client string // address of the client that a server lost; Host and Port are then the server's own
 	Object string // a file, a command, or an object of an API with its kind or user; "" without one
 	Field  string // of Invalid: the field; of NotAllowed: the verb and the resource
 }

@@ -89,7 +89,7 @@ func (l *Line) header() {
 		l.journal()
 	case c >= 'A' && c <= 'Z':
 		l.word()
-	case c >= 'a' && c <= 'z' && l.Program == nil && l.Form == Log:
+	case c >= 'a' && c <= 'z' && l.Program == nil:
 		l.process()
 	}
 }
@@ -150,11 +150,19 @@ func (l *Line) hostAndProcess() bool {
 	return true
 }
 
-// process takes off "program[1]: ", as consoles have it behind the kernel's time.
+// process takes off "program[1]: ", as consoles have it behind the kernel's time, and people
+// who leave out the time and the host.
 func (l *Line) process() {
-	if program, after, ok := cutProcess(l.Message); ok && bytes.IndexByte(l.Message[:len(l.Message)-len(after)], '[') > 0 {
-		l.Program, l.Message = program, after
+	program, after, ok := cutProcess(l.Message)
+	if !ok {
+		return
 	}
+	head := l.Message[:len(l.Message)-len(after)]
+	i := bytes.IndexByte(head, '[')
+	if i <= 0 || !digit(head[i+1]) || l.Form == Plain && (head[i+1] == '0' || bytes.IndexByte(program, '.') >= 0) {
+		return // the path of a field, as in hosts[0]
+	}
+	l.Program, l.Message, l.Form = program, after, Log
 }
 
 // cutProcess cuts "program[1]: " or "program: " off.

@@ -16,13 +16,14 @@ var refusals = []struct {
 	form *regexp.Regexp
 }{
 	{[]byte(" is invalid: "), Invalid, regexp.MustCompile(`(?P<object>[A-Za-z][\w.-]*\\? ?\\?"[^"\\]+\\?") is invalid: \[?(?P<field>[a-z][\w.\[\]/-]*): `)},
-	{[]byte(" not found"), Missing, regexp.MustCompile(`\b(?P<object>[a-z][a-z0-9]*(?:\.[a-z0-9-]+)* \\?"[^"\\]+\\?") not found`)},
+	{[]byte(" not found"), Missing, regexp.MustCompile(`\b(?P<object>[A-Za-z][A-Za-z0-9]*(?:\.[a-z0-9-]+)* \\?"[^"\\]+\\?") not found`)},
 	{[]byte(" cannot "), NotAllowed, regexp.MustCompile(`(?i:user) \\?"(?P<object>[^"\\]+)\\?" cannot (?P<what>[a-z]+ (?:resource )?\\?"[^"\\]+\\?")`)},
 	{[]byte("not authorized to perform"), CloudDenied, regexp.MustCompile(`(?i)not authorized to perform(?:: (?P<object>[\w:.-]+))?`)},
 	{[]byte("accessdenied"), CloudDenied, regexp.MustCompile(`AccessDenied`)},
 	{[]byte("unauthorizedoperation"), CloudDenied, regexp.MustCompile(`UnauthorizedOperation`)},
 	{[]byte("authorizationfailed"), CloudDenied, regexp.MustCompile(`AuthorizationFailed`)},
 	{[]byte("iam_permission_denied"), CloudDenied, regexp.MustCompile(`IAM_PERMISSION_DENIED`)},
+	{[]byte("permission to perform this operation"), CloudDenied, regexp.MustCompile(`Permission to perform this operation was denied`)}, // vSphere
 	{[]byte("credentials insufficient"), CloudDenied, regexp.MustCompile(`(?i)credentials insufficient`)},
 	{[]byte("pendingverification"), CloudDenied, regexp.MustCompile(`(?P<object>PendingVerification)`)},
 	{[]byte("invalidclienttokenid"), CloudCredential, regexp.MustCompile(`InvalidClientTokenId`)},

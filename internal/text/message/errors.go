@@ -23,6 +23,8 @@ type UnknownError struct {
 	Next string `json:"next,omitempty"` // where the rest of its writer's log is
 	// Fatal says that the program called it fatal.
 	Fatal bool `json:"fatal,omitempty"`
+	// Hint says that nothing calls it an error: its words speak of trouble.
+	Hint bool `json:"hint,omitempty"`
 }
 
 // errorForm gathers lines of one form: they differ in numbers only.
@@ -31,6 +33,7 @@ type errorForm struct {
 	first, last Line
 	line        []byte // the last one, in its block
 	chain       bool   // its causes follow, one a line
+	until       int    // the number of the last line of first's text
 	command     string // whose output they are, "" where no prompt is above them
 	fatal       bool
 	says, next  string // its sentence and the next command, where it is no line of a log
@@ -55,12 +58,17 @@ func (x *Index) judge(b []byte, f *found) {
 	}()
 	x.outputsOnly(b, f)
 	known, steps := x.knownLines(f.hits)
+	small := len(b) <= maxHinted
 	number := 0
 	var command []byte
 	var last *errorForm
 	var in block
+	var reports terraform
 	var objects shown
-	defer objects.finish(x, f)
+	defer func() {
+		objects.finish(x, f)
+		f.terraform = reports.seen
+	}()
 	for line := range bytes.Lines(b) {
 		number++
 		objects.see(number, line)
@@ -72,7 +80,11 @@ func (x *Index) judge(b []byte, f *found) {
 			known = known[1:]
 		}
 		isStep := steps[number]
+		isKnown := len(known) > 0 && known[0] == number
 		if len(line) < minError || !isStep && logline.Calm(line) {
+			if small && !isKnown {
+				f.hint(number, line)
+			}
 			continue
 		}
 		if typed, ok := logline.Command(line); ok {
@@ -93,7 +105,6 @@ func (x *Index) judge(b []byte, f *found) {
 		if last != nil && (last.causedBy(l) || last.continues(number, l)) {
 			continue
 		}
-		isKnown := len(known) > 0 && known[0] == number
 		switch {
 		case logline.Boot(line, l):
 			f.marks = append(f.marks, mark{line: number, host: originOf(l).host, boot: true})
@@ -105,9 +116,14 @@ func (x *Index) judge(b []byte, f *found) {
 		default:
 			said := isStep || l.Level >= logline.Error || l.Level == logline.NoLevel && l.Form != logline.State &&
 				(logline.EndsInFailure(l.Message) || logline.Refusal(l.Message, command))
+			if said && reports.passes(l) {
+				continue
+			}
 			if said && !isKnown && len(bytes.TrimSpace(l.Message)) > 0 {
 				last = f.addError(number, line, l, command)
 				last.known = isStep
+			} else if small && !isKnown && !isStep {
+				f.hint(number, line)
 			}
 		}
 	}
@@ -118,8 +134,7 @@ func (x *Index) judge(b []byte, f *found) {
 func (x *Index) knownLines(hits []hit) (known []int, steps map[int]bool) {
 	known, steps = make([]int, 0, len(hits)), map[int]bool{}
 	for _, h := range hits {
-		r := &x.rules[h.rule]
-		if f, ok := x.catalog.Fault(r.Fault); ok && f.ReasonElsewhere || x.steps[r.Failure] {
+		if x.isStep(h.rule) {
 			steps[h.line] = true
 			continue
 		}
@@ -128,6 +143,9 @@ func (x *Index) knownLines(hits []hit) (known []int, steps map[int]bool) {
 	slices.Sort(known)
 	return known, steps
 }
+
+// isStep reports whether a rule knows only which step failed.
+func (x *Index) isStep(i int) bool { return x.rules[i].step }
 
 // outputsOnly drops hits of messages that count only in the output of a command that is not
 // the one above them.
@@ -164,7 +182,7 @@ func (f *found) addError(number int, line []byte, l logline.Line, command []byte
 	if e == nil {
 		from := originOf(l)
 		e = &errorForm{first: Line{Number: number, Text: string(bytes.TrimRight(line, "\r\n")), origin: from}, last: Line{origin: from},
-			command: string(command)}
+			until: number, command: string(command)}
 		f.errors[key] = e
 	}
 	e.count++
@@ -192,13 +210,17 @@ func (e *errorForm) causedBy(l logline.Line) bool {
 	return true
 }
 
-// continues adds the line behind one that ends with a colon.
+// continues adds the line behind one that ends with a colon, and the rest of a line that was
+// wrapped where it was pasted.
 func (e *errorForm) continues(number int, l logline.Line) bool {
-	if e.count > 1 || number != e.first.Number+1 || l.Module != nil || l.Form == logline.State ||
-		!strings.HasSuffix(strings.TrimRight(e.first.Text, ` "`), ":") {
+	if e.count > 1 || number != e.until+1 || l.Module != nil || l.Form == logline.State {
+		return false
+	}
+	if !strings.HasSuffix(strings.TrimRight(e.first.Text, ` "`), ":") && !(e.first.form == logline.Plain && wrapped(e.first.Text, l)) {
 		return false
 	}
 	e.more(l.Message)
+	e.until = number
 	return true
 }
 

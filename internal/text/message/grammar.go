@@ -120,6 +120,13 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 		f, _ = logline.Failing([]byte(e.command + " : " + string(l.Message)))
 	}
 	t := &ruleMatches{count: e.count, first: e.lines(c.clean)[:1], last: e.lines(c.clean)[min(1, e.count-1)], depth: math.MaxInt}
+	if end := c.x.endpoint(f); end != nil && f.Client != "" {
+		words := f.Client + " closed its connection to " + end.Name + " before it had the whole answer"
+		c.match(to, words, fault.ShowsPossible, t)
+		c.next[words] = "the console of the host with the address " + f.Client + ", at the same time: it tries again, and a later answer may have arrived. " +
+			"Each time again: the path loses large packets (ping -M do -s 1472 " + f.Client + "), or the host has given up"
+		return true
+	}
 	if end := c.x.endpoint(f); end != nil && leafWords[f.Leaf].says != "" {
 		if id := end.Faults[string(f.Leaf)]; id != "" {
 			c.match(faults, id, fault.ShowsPossible, t)

@@ -45,6 +45,7 @@ type rule struct {
 	match, unless *pattern
 	over          *pattern // earlier lines that this one ends
 	command       *pattern // the command whose output the line is in
+	step          bool     // it shows which step failed, and not why
 }
 
 // literal is what a signature of the automaton stands for.
@@ -115,6 +116,11 @@ func New(c *fault.Catalog) (*Index, error) {
 		for i := range file.Writers {
 			x.writers = append(x.writers, &file.Writers[i])
 		}
+	}
+	for i := range x.rules {
+		r := &x.rules[i]
+		f, ok := c.Fault(r.Fault)
+		r.step = ok && f.ReasonElsewhere || x.steps[r.Failure]
 	}
 	x.set, err = scan.Compile(signatures)
 	return x, err

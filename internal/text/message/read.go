@@ -42,6 +42,11 @@ type found struct {
 	tells []tell // signals of causes that were met
 
 	errors map[string]*errorForm
+	hints  []Line // see hint
+	hinted int
+
+	terraform bool // openshift-install reports what Terraform says
+
 	states []state // what rows of tables and conditions show
 	marks  []mark
 
@@ -166,6 +171,9 @@ func (x *Index) block(b []byte) found {
 		counted = lineStart
 		if rules := x.hits(line, met, &scratch); len(rules) > 0 {
 			text, from := string(line), originOf(logline.Parse(line))
+			if slices.ContainsFunc(rules, x.isStep) {
+				text = sentence(line, b[lineEnd:])
+			}
 			for _, r := range rules {
 				f.hits = append(f.hits, hit{r, number, text, from})
 			}

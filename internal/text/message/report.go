@@ -38,6 +38,9 @@ type Report struct {
 	Lines   int    `json:"lines"`
 	Bytes   int64  `json:"bytes"`
 
+	// NoCluster says that the text is of an installation that was still making its machines.
+	NoCluster bool `json:"-"`
+
 	Normal []Note `json:"-"` // lines that are known as no sign of trouble, the first ones
 }
 
@@ -133,6 +136,9 @@ type collector struct {
 
 	errors     map[string]*errorForm
 	moreErrors int // lines of forms beyond the bound
+	hints      []Line
+	hinted     int
+	terraform  bool
 	states     []state
 	past       past
 
@@ -186,6 +192,8 @@ func (c *collector) add(f found) {
 		}
 	}
 	c.addErrors(f)
+	c.addHints(f)
+	c.terraform = c.terraform || f.terraform
 	c.addStates(f)
 	c.past.add(f.marks, c.lines)
 	for _, x := range f.certificates {
@@ -258,6 +266,9 @@ func (c *collector) report() *Report {
 	c.unknownErrors(r, byFailure, byFault)
 	c.statesTo(r, byFailure)
 	c.outOfDate(byFailure, byFault)
+	if c.bytes <= maxHinted && len(byFault)+len(byFailure)+len(pastFault)+len(pastFailure)+r.ErrorLines+r.PastErrors == 0 {
+		c.hintsTo(r, byFailure, byFault)
+	}
 	for id, m := range byFault {
 		f, _ := c.x.catalog.Fault(id)
 		m.Fault, m.Aliases, m.Next, m.Step = id, f.Aliases, c.next[id], f.ReasonElsewhere
@@ -296,6 +307,7 @@ func (c *collector) report() *Report {
 			r.Over = append(r.Over, *m)
 		}
 	}
+	r.NoCluster = c.terraform || byFault["installer-infrastructure-failed"] != nil
 	c.x.rank(r)
 	return r
 }

@@ -1,0 +1,119 @@
+package message
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/text/logline"
+)
+
+// A text of which nothing is known may still speak of trouble: in a sentence of the person who
+// pasted it, or in a line that its program does not call an error. Such lines are hints. They count
+// only where the text shows nothing else, so that it is not taken for one without trouble.
+
+// The bounds of hints: of longer texts nobody asks what one line of them means.
+const (
+	maxHinted = 64 << 10 // bytes
+	maxHints  = 3        // lines that are shown
+)
+
+// hintWords are words of trouble that do not stand in what is well, too.
+var hintWords = set("error", "errors", "errored", "failed", "fail", "fails", "failing", "failure", "failures", "crash", "crashed", "crashes", "crashing",
+	"unhealthy", "unreachable", "denied", "rejected", "refused", "killed", "exceeded", "insufficient", "timeout", "expired", "corrupt", "corrupted",
+	"aborted", "fatal", "panic", "unable", "cannot", "couldn", "unauthorized", "forbidden", "notready", "unrecognized", "mismatch")
+
+// hint keeps a line whose words speak of trouble.
+func (f *found) hint(number int, line []byte) {
+	l := logline.Parse(line[:min(len(line), maxTried)])
+	if l.Form == logline.State || judged.Match(l.Message) || !speaksOfTrouble(string(l.Message)) {
+		return
+	}
+	if f.hinted++; len(f.hints) < maxHints {
+		f.hints = append(f.hints, Line{Number: number, Text: string(bytes.TrimRight(line, "\r\n")), origin: originOf(l)})
+	}
+}
+
+// judged are lines that others look at: conditions, and the status of an HTTP server.
+var judged = regexp.MustCompile(`^(?:[A-Z]\w+=(?:True|False|Unknown)\b|HTTP/[\d.]+ )`)
+
+// speaksOfTrouble reports whether a message has a word of trouble that has no value which says
+// otherwise ("errors=0", "timeout: 30s", "failed: false") and that no "not" turns around.
+func speaksOfTrouble(m string) bool {
+	if logline.EndsInFailure([]byte(m)) {
+		return true
+	}
+	list := wordsOf(m)
+	if len(list) < leastOwn {
+		return false // a heading
+	}
+	for i, w := range list {
+		if !hintWords[w] || i > 0 && list[i-1] == "from" || i > 0 && notWords[list[i-1]] || i > 1 && notWords[list[i-2]] {
+			continue
+		}
+		if !valued(m, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// valued reports whether each place of a word is a name: of an option, a path, a field with its
+// value.
+func valued(m, w string) bool {
+	m = lowerASCII(m)
+	for at := 0; ; {
+		i := strings.Index(m[at:], w)
+		if i < 0 {
+			return true
+		}
+		i += at
+		if at = i + len(w); at < len(m) && m[at] >= 'a' && m[at] <= 'z' {
+			continue // a longer word
+		}
+		rest := strings.TrimLeft(m[at:], `"'\ `)
+		isName := i > 0 && strings.ContainsRune("-/._", rune(m[i-1])) ||
+			at+1 < len(m) && strings.ContainsRune("-/._=", rune(m[at])) && m[at+1] != ' '
+		value, isField := strings.CutPrefix(rest, ":")
+		value = strings.TrimLeft(value, ` "'\`)
+		isWell := isField && (value == "" || strings.ContainsRune("0123456789,}", rune(value[0])) || strings.HasPrefix(value, "false")) ||
+			isNil.MatchString(value)
+		isDuration := w == "timeout" && rest != "" && (rest[0] >= '0' && rest[0] <= '9' || strings.HasPrefix(rest, "of "))
+		if !isName && !isWell && !isDuration {
+			return false
+		}
+	}
+}
+
+// isNil is a value that is none, as Go, JSON and Python print it, with its type before it.
+var isNil = regexp.MustCompile(`^(?:\([\w\[\]*.]+\) )?<?(?:nil|null|none)\b`)
+
+// addHints adds the hints of a block that begins behind some lines.
+func (c *collector) addHints(f found) {
+	c.hinted += f.hinted
+	for _, l := range f.hints {
+		if l.Number += c.lines; len(c.hints) < maxHints {
+			c.hints = append(c.hints, l)
+		}
+	}
+}
+
+// hintsTo puts the hints into the report of a text that shows nothing else: what their grammar
+// shows, and the rest with their own words.
+func (c *collector) hintsTo(r *Report, failures, faults map[string]*Match) {
+	for _, l := range c.hints {
+		if c.ended(nil, l) {
+			c.hinted--
+			continue
+		}
+		e := &errorForm{count: 1, first: l, last: l}
+		if c.understood(failures, faults, e) {
+			c.hinted--
+			continue
+		}
+		l.Program, l.Text = l.writer, short(c.clean(l.Text))
+		r.Errors = append(r.Errors, UnknownError{Program: l.writer, Host: l.host, Count: 1, Lines: []Line{l}, Says: c.x.says(l),
+			Next: c.x.nextOf(l.origin), Hint: true})
+	}
+	r.ErrorLines = c.hinted
+}
