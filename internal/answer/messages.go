@@ -86,7 +86,7 @@ func (t *text) foundMessage(m message.Match, c *fault.Catalog) {
 	t.Lead(0, page.Plain.Span("- "), "  ", page.Bold, matchTitle(m, c)+sure+id, 0)
 	if len(m.Lines) > 0 {
 		l := m.Lines[0]
-		t.Lead(2, page.Dim.Span(atLine(l.Number)), "    ", page.Plain, l.Text, 2)
+		t.logged(2, page.Dim.Span(atLine(l.Number)), "    ", l.Text, 2)
 	}
 	t.nextOf(m, c)
 }

@@ -42,6 +42,11 @@ func (t *text) proofLine(p proof) {
 	if p.places > 1 {
 		where += fmt.Sprintf(" (and %d more)", p.places-1)
 	}
+	if t.o.MarkLogged && p.Locator.Line > 0 {
+		t.logged(2, page.Plain.Span("- "), "  ", text, t.limit(fewExcerpt))
+		t.Para(4, page.Span{}, page.Dim, where)
+		return
+	}
 	if 4+page.Length(t.Clean(text))+2+page.Length(t.Clean(where)) <= t.Room() {
 		t.Line(2, page.Plain.Span("- "), page.Plain.Span(text), page.Dim.Span("  "+where))
 		return

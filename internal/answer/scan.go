@@ -229,7 +229,7 @@ func (t *text) scanLines(m message.Match, title string) {
 	}
 	t.Lead(0, page.Span{}, "   ", page.Bold, title+id, 0)
 	for _, l := range m.Lines {
-		t.Lead(2, page.Dim.Span(atLine(l.Number)), "    ", page.Plain, l.Text, 3)
+		t.logged(2, page.Dim.Span(atLine(l.Number)), "    ", l.Text, 3)
 	}
 	if n := m.Count - len(m.Lines); n > 0 {
 		t.Line(2, page.Dim.Span(fmt.Sprintf("and %s more", page.Count(n, "line", "lines"))))
@@ -252,7 +252,7 @@ func (t *text) unknownErrors(r *message.Report) {
 			break
 		}
 		l := e.Lines[0]
-		t.Lead(2, page.Dim.Span(atLine(l.Number)), "    ", page.Plain, l.Text, 2)
+		t.logged(2, page.Dim.Span(atLine(l.Number)), "    ", l.Text, 2)
 		if e.Count > 1 {
 			t.Line(4, page.Dim.Span(fmt.Sprintf("%d times, the last one in line %d", e.Count, e.Lines[len(e.Lines)-1].Number)))
 		}

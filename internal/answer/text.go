@@ -42,6 +42,32 @@ type Options struct {
 	Messages  *message.Report      // what lines of a pasted text show; nil: none was read
 	Changed   *Changed             // since a baseline; nil: none was given
 	Near      []lookup.Hit         // of a scan: pages with the words of errors that nobody knows
+	// MarkLogged puts lines of logs between LoggedFrom and LoggedTo: for a reader that could take their words for instructions.
+	MarkLogged bool
+}
+
+// LoggedFrom and LoggedTo are around a line of a log, with MarkLogged. In the line itself they are
+// brackets.
+const (
+	LoggedFrom = "⟦"
+	LoggedTo   = "⟧"
+)
+
+var loggedBrackets = strings.NewReplacer(LoggedFrom, "[", LoggedTo, "]")
+
+// logged writes a line of a log behind a lead, in at most limit lines; 0: in as many as it takes.
+func (t *text) logged(indent int, first page.Span, further, line string, limit int) {
+	if !t.o.MarkLogged {
+		t.Lead(indent, first, further, page.Plain, line, limit)
+		return
+	}
+	const marks = 2
+	room := t.Room() - indent - max(page.Length(first.Text), page.Length(further)) - marks
+	line = squeeze(loggedBrackets.Replace(t.Clean(line)), room, limit, t.Sign(page.Ellipsis))
+	if most := room * limit; limit > 0 && page.Length(line) > most { // one long word
+		line = page.Cut(line, most)
+	}
+	t.Lead(indent, first, further, page.Plain, LoggedFrom+line+LoggedTo, 0)
 }
 
 // Again returns a command over the same source; words are a command without the name of the tool, such as "diagnose".

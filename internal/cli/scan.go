@@ -93,7 +93,7 @@ func (a *app) printScan(format string, r *message.Report, c *fault.Catalog) erro
 	var err error
 	near := nearErrors(r, c)
 	if format == "text" {
-		err = answer.Scan(a.IO.Out, r, c, answer.Options{Style: a.Style(), Command: a.Name, Near: near})
+		err = answer.Scan(a.IO.Out, r, c, answer.Options{Style: a.Style(), Command: a.Name, Near: near, MarkLogged: a.Output.MarkLogged})
 	} else {
 		doc := answer.ScanDocument(r, c)
 		doc.Near = append(doc.Near, near...)

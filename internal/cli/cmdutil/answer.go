@@ -19,8 +19,8 @@ import (
 func (a *App) ReportOptions(r *session.Run) answer.Options {
 	o := answer.Options{
 		Style: a.Style(), Command: a.Name, Source: r.Session.Again(), Answer: r.Session.AnswerFlags(), NoHeaders: a.Output.NoHeaders,
-		Findings: a.Output.Findings,
-		Refused:  map[string]answer.Remedy{}, Catalog: r.Catalog, Height: a.IO.Screen.height(),
+		Findings: a.Output.Findings, MarkLogged: a.Output.MarkLogged,
+		Refused: map[string]answer.Remedy{}, Catalog: r.Catalog, Height: a.IO.Screen.height(),
 	}
 	for _, known := range r.Catalog.Refused {
 		o.Refused[known.ID] = answer.Remedy{Title: known.Title, Happens: known.Happens, When: known.When, Instead: known.Instead}

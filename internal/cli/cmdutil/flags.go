@@ -15,6 +15,8 @@ type Output struct {
 	FailOn    string // --fail-on
 	NoHeaders bool
 	Findings  bool // --all-findings
+
+	MarkLogged bool // as in answer.Options; no flag sets it
 }
 
 // The groups of flags in help texts, in their order.
