@@ -36,18 +36,14 @@ func (a *app) csrListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := l.of(j)
-			if cmdutil.FormatOf(cmd) == "name" {
-				return a.printRequestNames(list)
-			}
-			return a.printRequests(j, list)
+			return a.printList(cmdutil.FormatOf(cmd), j, l.of(j))
 		},
 	}
 	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.BoolVar(&l.every, "all", false, "also those that were answered, and other kinds")
 		s.StringVar(&l.node, "node", "", "only the requests for the node of this `NAME`")
 	})
-	a.AddOutputFlags(cmd, "text", "name")
+	a.AddOutputFlags(cmd, "text", "name", "json", "yaml")
 	a.addCSRArchiveFlags(cmd)
 	a.addCSRFlags(cmd, &f)
 	return cmd
