@@ -111,9 +111,16 @@ above --fail-on, 3 undecided.`,
 
 var releaseForm = regexp.MustCompile(`^4\.\d{1,3}(\.\d{1,4}([-+.][0-9A-Za-z.-]{1,80})?)?$`)
 
+func checkRelease(release string) error {
+	if release != "" && !releaseForm.MatchString(release) {
+		return session.Usagef("--release %s: write it as 4.18 or 4.18.3", release)
+	}
+	return nil
+}
+
 func (a *app) preflight(ctx context.Context, format string, o preflightFlags) (err error) {
-	if o.release != "" && !releaseForm.MatchString(o.release) {
-		return session.Usagef("--release %s: write it as 4.18 or 4.18.3", o.release)
+	if err := checkRelease(o.release); err != nil {
+		return err
 	}
 	over, err := a.preflightSource(ctx, o)
 	if err != nil {
@@ -176,16 +183,21 @@ func (a *app) openPlan(o preflightFlags) (*plan.Source, error) {
 	case err == nil && !info.IsDir():
 		return nil, session.Usagef("%s is a file: write %s preflight -f %s", dir, a.Name, dir)
 	}
+	return a.openPlanIn(os.DirFS(dir), dir, o.installDir)
+}
+
+// openPlanIn opens the plan at the top of a file system; dir is what the user calls it.
+func (a *app) openPlanIn(fsys fs.FS, dir string, installDir bool) (*plan.Source, error) {
 	read := plan.FS
-	if o.installDir {
+	if installDir {
 		read = plan.InstallDir
 	}
-	s, err := read(os.DirFS(dir), ".", dir, a.IO.Clock())
+	s, err := read(fsys, ".", dir, a.IO.Clock())
 	switch {
 	case errors.Is(err, plan.ErrOtherManifests):
 		return nil, fmt.Errorf("%w; if it is the directory of an installation, write %s preflight --install-dir %s", err, a.Name, dir)
 	case errors.Is(err, plan.ErrNoPlan):
-		if below, _ := fs.Glob(os.DirFS(dir), "*/install-config.yaml"); len(below) > 0 { // the pattern is good
+		if below, _ := fs.Glob(fsys, "*/install-config.yaml"); len(below) > 0 { // the pattern is good
 			first := filepath.Join(dir, filepath.Dir(below[0]))
 			return nil, fmt.Errorf("%w; there is one in %s: write %s preflight %s", err, first, a.Name, first)
 		}
