@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-var update = flag.Bool("update", false, "write docs/commands.md")
+var update = flag.Bool("update", false, "write docs/commands.md and the golden files")
 
 const commandsPage = "../../docs/commands.md"
 
