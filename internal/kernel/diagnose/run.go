@@ -94,7 +94,15 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 	}
 	d := &diagnosis.Diagnosis{
 		APIVersion: "rollcall.dev/v1alpha1", Kind: "Diagnosis", Now: now.UTC(), Cluster: info, Findings: findings,
-		Source: diagnosis.Source{Kind: desc.Kind, Origin: desc.Origin, Name: desc.Name, API: desc.API, Vantage: desc.Vantage, AtLeast: atLeast, Whole: desc.Whole},
+		Source: diagnosis.Source{
+			Kind:    desc.Kind,
+			Origin:  desc.Origin,
+			Whole:   desc.Whole,
+			Name:    desc.Name,
+			API:     desc.API,
+			Vantage: desc.Vantage,
+			AtLeast: atLeast,
+		},
 	}
 	if Far(now, desc) {
 		d.Source.Newest = desc.Now.UTC()
