@@ -323,7 +323,7 @@ func (d *decoder) alias(at int, kind keyKind) bool {
 
 // quietTag reports whether a text is the name of an anchor or a tag.
 func (d *decoder) quietTag(v string) bool {
-	return strings.Trim(v, "!abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/-") == ""
+	return only(v, alphanumeric+"!_.:/-")
 }
 
 // dumpType reports whether a text in brackets is a type or a length, as go-spew prints them.

@@ -179,7 +179,7 @@ func reference(v string) bool {
 	if len(v) < 4 || v[0] != '$' || v[1] != '(' && v[1] != '{' {
 		return false
 	}
-	return strings.Trim(strings.TrimRight(v[2:], ")}"), "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.") == ""
+	return only(strings.TrimRight(v[2:], ")}"), alphanumeric+"_.")
 }
 
 // likelySecret reports whether a value looks like a credential rather than like a

@@ -31,21 +31,13 @@ func installerPassword(v string, from int) int {
 func joins(b byte) bool { return word(b) || b == '-' }
 
 func isInstallerPassword(v string) bool {
-	upper, lower := 0, 0
 	for i := range len(v) {
-		switch c := v[i]; {
-		case i%6 == 5:
-		case strings.IndexByte("01IOl", c) >= 0:
-			return false
-		case c >= 'A' && c <= 'Z':
-			upper++
-		case c >= 'a' && c <= 'z':
-			lower++
-		case c < '0' || c > '9':
+		if i%6 != 5 && (classOf(v[i]) == '-' || strings.IndexByte("01IOl", v[i]) >= 0) {
 			return false
 		}
 	}
-	return upper > 1 && lower > 1
+	n := classesOf(v)
+	return n.upper > 1 && n.lower > 1
 }
 
 // installerPasswords returns where such passwords are.

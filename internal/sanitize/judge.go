@@ -122,36 +122,15 @@ func randomWord(w string) bool {
 // sixtyFour reports whether a word with a slash is base64 and no path: capitals, small letters
 // and digits.
 func sixtyFour(w string) bool {
-	upper, lower, digits := false, false, false
-	for i := range len(w) {
-		if sixBits[w[i]] == 0xff && w[i] != '=' {
-			return false
-		}
-		class := classOf(w[i])
-		upper, lower, digits = upper || class == 'A', lower || class == 'a', digits || class == '0'
-	}
-	return upper && lower && digits && w[0] != '/'
+	n := classesOf(w)
+	return n.upper > 0 && n.lower > 0 && n.digits > 0 && w[0] != '/' && onlySixBits(strings.ReplaceAll(w, "=", ""))
 }
 
 // allCases reports whether a word has capitals, small letters and at least two digits, and else
 // only the signs of base64.
 func allCases(w string) bool {
-	upper, lower, digits := 0, 0, 0
-	for i := range len(w) {
-		switch classOf(w[i]) {
-		case 'A':
-			upper++
-		case 'a':
-			lower++
-		case '0':
-			digits++
-		default:
-			if strings.IndexByte("._~+/=-", w[i]) < 0 {
-				return false
-			}
-		}
-	}
-	return upper > 0 && lower > 0 && digits > 1
+	n := classesOf(w)
+	return n.upper > 0 && n.lower > 0 && n.digits > 1 && only(w, alphanumeric+"._~+/=-")
 }
 
 // isHash reports whether a word is a number in hexadecimal as an ID or a digest is, or a pointer.
@@ -178,6 +157,38 @@ func isReference(v string) bool {
 	return v[0] == '.' || v[0] == '{' || v[0] == '<'
 }
 
+const alphanumeric = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+// only reports whether a text has no other than these characters.
+func only(v, chars string) bool { return strings.Trim(v, chars) == "" }
+
+// onlySixBits reports whether a text has no other characters than those of base64.
+func onlySixBits(v string) bool {
+	for i := range len(v) {
+		if sixBits[v[i]] == 0xff {
+			return false
+		}
+	}
+	return true
+}
+
+// classes are how many characters of each class a text has.
+type classes struct{ upper, lower, digits int }
+
+func classesOf(v string) (n classes) {
+	for i := range len(v) {
+		switch classOf(v[i]) {
+		case 'A':
+			n.upper++
+		case 'a':
+			n.lower++
+		case '0':
+			n.digits++
+		}
+	}
+	return n
+}
+
 // classOf returns 'a', 'A' and '0' for small letters, capitals and digits, and '-' for all else.
 func classOf(b byte) byte {
 	switch {
@@ -195,24 +206,11 @@ func classOf(b byte) byte {
 // hexadecimal.
 func randomKey(v string) bool {
 	body := strings.TrimRight(v, "=")
-	if len(body) < 22 {
+	if len(body) < 22 || !onlySixBits(body) {
 		return false
 	}
-	upper, lower, digits := 0, 0, 0
-	for i := range len(body) {
-		switch c := body[i]; {
-		case sixBits[c] == 0xff:
-			return false
-		case c >= '0' && c <= '9':
-			digits++
-		case c >= 'A' && c <= 'Z':
-			upper++
-		case c >= 'a' && c <= 'z':
-			lower++
-		}
-	}
-	hex := strings.Trim(strings.ToLower(body), "0123456789abcdef") == ""
-	return hex && len(body) >= 32 && digits > 2 || !hex && upper > 1 && lower > 1 && digits > 0 && !nameOfObject(body) || len(v) > len(body)
+	n, hex := classesOf(body), only(strings.ToLower(body), "0123456789abcdef")
+	return hex && len(body) >= 32 && n.digits > 2 || !hex && n.upper > 1 && n.lower > 1 && n.digits > 0 && !nameOfObject(body) || len(v) > len(body)
 }
 
 // nameOfObject reports whether a value is the name of an object of Kubernetes, as

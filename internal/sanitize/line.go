@@ -72,8 +72,7 @@ func (d *decoder) lineStart(from int) (start int, inQuotes bool) {
 // all of the line is one assignment.
 func prose(first, rest string) bool {
 	for field := range strings.FieldsSeq(rest) {
-		if key, _, ok := strings.Cut(field, "="); ok && key != "" &&
-			strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == "" {
+		if key, _, ok := strings.Cut(field, "="); ok && key != "" && only(key, alphanumeric+"_-.") {
 			return true
 		}
 	}
@@ -95,7 +94,7 @@ func (d *decoder) bareVariable(from, end int, kind keyKind) bool {
 	if other := strings.Index(rest, " <nil>}"); other >= 0 && (to < 0 || other < to) {
 		to = other
 	}
-	return to > 0 && d.judge(span{d.w.place(end + 1), d.w.place(end + 1 + to)}, kind, beside, false)
+	return to > 0 && d.besideAt(end+1, end+1+to, kind, false)
 }
 
 // namedSecret reports whether a value is a secret whose name is elsewhere. That of a

@@ -17,25 +17,19 @@ var (
 // userinfo hides passwords in URLs, also those that hold "/" or "@" unencoded, and
 // tokens that stand for a user. A reference to an image by digest has none.
 func (m *masked) userinfo() {
-	var b strings.Builder
-	v, at := m.text, 0
-	for {
-		i := strings.Index(v[at:], "://")
+	var found []span
+	for at := 0; ; {
+		i := strings.Index(m.text[at:], "://")
 		if i < 0 {
 			break
 		}
-		from := at + i + len("://")
-		end := urlEnd(v, from)
-		b.WriteString(v[at:from])
-		at = from
-		if lo, hi := userinfoIn(v[from:end]); lo < hi {
-			b.WriteString(v[from : from+lo])
-			b.WriteString(m.hide(v[from+lo : from+hi]))
-			at = from + hi
+		at += i + len("://")
+		if lo, hi := userinfoIn(m.text[at:urlEnd(m.text, at)]); lo < hi {
+			found = append(found, span{at + lo, at + hi})
+			at += hi
 		}
 	}
-	b.WriteString(v[at:])
-	m.text = b.String()
+	m.hideSpans(found)
 }
 
 // userinfoIn returns where the secret is in what follows "://".
@@ -77,7 +71,7 @@ var sixBits = func() (t [256]byte) {
 	for i := range t {
 		t[i] = 0xff
 	}
-	for i, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
+	for i, c := range []byte(alphanumeric + "+/") {
 		t[c] = byte(i)
 	}
 	t['-'], t['_'] = 62, 63
@@ -199,21 +193,13 @@ var (
 // a pull secret, a key or a token in a value that nothing else tells of.
 func (m *masked) blobs() {
 	left := maxInflated
-	var b strings.Builder
-	at := 0
+	var found []span
 	for from, end := wholeBlob(m.text, 0); from < end; from, end = wholeBlob(m.text, end) {
-		if !m.s.revealsSecret(m.text[from:end], &left, maxNested) {
-			continue
+		if m.s.revealsSecret(m.text[from:end], &left, maxNested) {
+			found = append(found, span{from, end})
 		}
-		b.WriteString(m.text[at:from])
-		b.WriteString(m.hide(m.text[from:end]))
-		at = end
 	}
-	if at == 0 {
-		return
-	}
-	b.WriteString(m.text[at:])
-	m.text = b.String()
+	m.hideSpans(found)
 }
 
 // revealsSecret reports whether base64 decodes to something that holds a secret. What stands

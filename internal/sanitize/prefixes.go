@@ -218,14 +218,6 @@ func escapedBefore(v string, i int) bool {
 
 // mixed tells a token from words that are joined by hyphens or underscores.
 func mixed(token, prefix string) bool {
-	digits, upper := 0, 0
-	for _, c := range token {
-		switch {
-		case c >= '0' && c <= '9':
-			digits++
-		case c >= 'A' && c <= 'Z':
-			upper++
-		}
-	}
-	return digits > 1 || digits+upper > 3 && len(prefix) > 3
+	n := classesOf(token)
+	return n.digits > 1 || n.digits+n.upper > 3 && len(prefix) > 3
 }

@@ -63,16 +63,21 @@ func (d *decoder) besideValue(i int, kind keyKind) bool {
 		line = line[:n]
 	}
 	if n := strings.Index(line, "ValueFrom:"); n > 0 {
-		return d.judge(span{d.w.place(i), d.w.place(i + n - 1)}, kind, beside, false)
+		return d.besideAt(i, i+n-1, kind, false)
 	}
 	if n := strings.IndexByte(line, '<'); n > 0 && i > 0 && d.t[i-1] == '>' {
-		return d.judge(span{d.w.place(i), d.w.place(i + n)}, kind, beside, false)
+		return d.besideAt(i, i+n, kind, false)
 	}
 	if whole := strings.TrimRight(line, " \t\r"); d.alone(i) && !strings.Contains(whole, " #") {
-		return d.judge(span{d.w.place(i), d.w.place(i + len(whole))}, kind, beside, false)
+		return d.besideAt(i, i+len(whole), kind, false)
 	}
 	from := d.w.place(i)
 	return d.judge(span{from, d.unquotedUntil(from, true)}, kind, beside, false)
+}
+
+// besideAt judges the value of such an object that is at a place of the view.
+func (d *decoder) besideAt(from, to int, kind keyKind, quoted bool) bool {
+	return d.judge(span{d.w.place(from), d.w.place(to)}, kind, beside, quoted)
 }
 
 // besideBefore looks for the value in front of the name.
@@ -181,7 +186,7 @@ func (d *decoder) afterTag(i int, kind keyKind) bool {
 		return false
 	}
 	text := strings.TrimRight(d.t[at:at+end], " \t\r\n")
-	return d.judge(span{d.w.place(at), d.w.place(at + len(text))}, kind, beside, true)
+	return d.besideAt(at, at+len(text), kind, true)
 }
 
 // element reads <name>value</name>, also with attributes, a namespace and CDATA.
@@ -202,7 +207,7 @@ func (d *decoder) element(from, end int, kind keyKind) bool {
 	if rest, ok := strings.CutPrefix(d.t[at:], "<![CDATA["); ok {
 		at += len("<![CDATA[")
 		if n := strings.Index(rest[:min(len(rest), maxValue)], "]]>"); n > 0 {
-			return d.judge(span{d.w.place(at), d.w.place(at + n)}, kind, beside, true)
+			return d.besideAt(at, at+n, kind, true)
 		}
 	}
 	at += len(inside(d.t[at:]))
@@ -211,7 +216,7 @@ func (d *decoder) element(from, end int, kind keyKind) bool {
 		return false
 	}
 	text := strings.TrimRight(d.t[at:at+n], " \t\r\n")
-	return d.judge(span{d.w.place(at), d.w.place(at + len(text))}, kind, beside, true)
+	return d.besideAt(at, at+len(text), kind, true)
 }
 
 // inside returns the tag of an element that holds nothing but the value of its parent.
@@ -351,8 +356,7 @@ const wordEnds = " \t\r\n|'\"`(),;<>"
 // isField reports whether a word is a field of its own, as user=root.
 func isField(w string) bool {
 	i := strings.IndexAny(w, "=:")
-	return i > 0 && i+1 < len(w) && letter(w[0]) &&
-		strings.Trim(w[:i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") == ""
+	return i > 0 && i+1 < len(w) && letter(w[0]) && only(w[:i], alphanumeric+"_.-")
 }
 
 // note notes a secret by its place in the view.

@@ -274,7 +274,7 @@ func onlyCertificates(text string) bool {
 			text = rest
 		case strings.HasPrefix(trimmed, begin):
 			body, behind, whole := strings.Cut(text[strings.Index(text, begin)+len(begin):], end)
-			if !whole || strings.Trim(body, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n") != "" || strings.TrimSpace(body) == "" {
+			if !whole || !only(body, alphanumeric+"+/= \t\r\n") || strings.TrimSpace(body) == "" {
 				return false
 			}
 			text, found = behind, true

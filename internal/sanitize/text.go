@@ -268,23 +268,13 @@ func (m *masked) apply(p secretPattern) {
 	if p.needs != "" && !strings.ContainsAny(m.text, p.needs) {
 		return
 	}
-	all := p.find.get().FindAllStringSubmatchIndex(m.text, -1)
-	if all == nil {
-		return
-	}
-	var b strings.Builder
-	at := 0
-	for _, g := range all {
-		from, to := lastGroup(g)
-		if from < at || from >= to || p.likely != nil && !p.likely(m.text[from:to]) {
-			continue
+	var found []span
+	for _, g := range p.find.get().FindAllStringSubmatchIndex(m.text, -1) {
+		if from, to := lastGroup(g); from < to && (p.likely == nil || p.likely(m.text[from:to])) {
+			found = append(found, span{from, to})
 		}
-		b.WriteString(m.text[at:from])
-		b.WriteString(m.hide(m.text[from:to]))
-		at = to
 	}
-	b.WriteString(m.text[at:])
-	m.text = b.String()
+	m.hideSpans(found)
 }
 
 // lastGroup returns the bounds of the last group that took part in a match.
