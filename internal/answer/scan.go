@@ -89,12 +89,12 @@ func (t *text) scanResult(r *message.Report, c *fault.Catalog) {
 			case first.Reason:
 				label = page.Red.Span(t.Sign(page.Bad) + " REASON FOUND: ")
 			case first.Step && first.Own != "":
-				says += `: "` + bothEnds(first.Own) + `". Rollcall does not know this reason`
+				says += `: "` + t.headline(first.Own) + `". Rollcall does not know this reason`
 			default:
 				says += "; this text does not show why"
 			}
 		default:
-			says = unknownWords(r)
+			says = t.unknownWords(r)
 		}
 		t.Lead(0, label, "  ", page.Plain, says, 0)
 	default:
@@ -105,16 +105,15 @@ func (t *text) scanResult(r *message.Report, c *fault.Catalog) {
 
 // unknownWords are the headline of a text with errors that nobody knows: the worst one in its
 // own words.
-func unknownWords(r *message.Report) string {
+func (t *text) unknownWords(r *message.Report) string {
 	if len(r.Errors) == 0 {
 		return "errors that Rollcall does not know: " + page.Count(r.ErrorLines, "line", "lines")
 	}
 	worst := worstError(r)
 	if worst.Hint {
-		return `Rollcall does not know whether this is trouble: "` + bothEnds(strings.TrimRight(worst.Says, ". ")) + `"`
+		return `Rollcall does not know whether this is trouble: "` + t.headline(strings.TrimRight(worst.Says, ". ")) + `"`
 	}
-	words := bothEnds(worst.Says)
-	words = strings.TrimRight(words, ". ") + ". Rollcall does not know this error"
+	words := t.headline(strings.TrimRight(worst.Says, ". ")) + ". Rollcall does not know this error"
 	if more := r.ErrorLines - worst.Count; more > 0 {
 		words += ", nor " + page.Count(more, "other line with one", "other lines with one")
 	}
@@ -154,6 +153,9 @@ func worstError(r *message.Report) message.UnknownError {
 
 // shortestReason is how long an error has to be that gives a reason, in bytes.
 const shortestReason = 20
+
+// headline are the words of a program in a headline.
+func (t *text) headline(words string) string { return t.marked(bothEnds(words)) }
 
 // bothEnds is a text that fits a headline: where it is too long, its beginning, and more of its
 // end, where a chain of errors has the reason.

@@ -63,11 +63,19 @@ func (t *text) logged(indent int, first page.Span, further, line string, limit i
 	}
 	const marks = 2
 	room := t.Room() - indent - max(page.Length(first.Text), page.Length(further)) - marks
-	line = squeeze(loggedBrackets.Replace(t.Clean(line)), room, limit, t.Sign(page.Ellipsis))
+	line = squeeze(t.Clean(line), room, limit, t.Sign(page.Ellipsis))
 	if most := room * limit; limit > 0 && page.Length(line) > most { // one long word
 		line = page.Cut(line, most)
 	}
-	t.Lead(indent, first, further, page.Plain, LoggedFrom+line+LoggedTo, 0)
+	t.Lead(indent, first, further, page.Plain, t.marked(line), 0)
+}
+
+// marked are words of a program, between the marks where they are wanted.
+func (t *text) marked(words string) string {
+	if !t.o.MarkLogged {
+		return words
+	}
+	return LoggedFrom + loggedBrackets.Replace(words) + LoggedTo
 }
 
 // Again returns a command over the same source; words are a command without the name of the tool, such as "diagnose".
