@@ -5,7 +5,8 @@ import "bytes"
 // opening is how a message begins that its program calls an error in words, in lower case.
 var opening = [][]byte{
 	[]byte("error:"), []byte("error "), []byte("errors "), []byte("fatal:"), []byte("fatal error"), []byte("panic:"),
-	[]byte("failed to "), []byte("failed:"), []byte("failed - "), []byte("failure:"), []byte("failure "), []byte("unable to "), []byte("could not "), []byte("couldn't "),
+	[]byte("failed to "), []byte("failed:"), []byte("failed - "), []byte("failure:"),
+	[]byte("failure "), []byte("unable to "), []byte("could not "), []byte("couldn't "),
 	[]byte("cannot "), []byte("can't "), []byte("traceback (most recent call last)"), []byte("kernel panic"), []byte("oops:"), []byte("bug: "),
 	[]byte("dependency failed for "), []byte("e: "), []byte("err: "), []byte("critical:"), []byte("emergency:"),
 }
