@@ -47,8 +47,9 @@ type Asked struct {
 
 	NodeExists   facts.Field[bool]      `cel:"nodeExists"`
 	NodeReady    facts.Field[bool]      `cel:"nodeReady"`
-	AliveSince   facts.Field[bool]      `cel:"aliveSince"` // a kubelet of that name renewed its lease well after this request was made
-	Machine      facts.Field[string]    `cel:"machine"`    // the Machine that the decision was made with
+	AliveSince   facts.Field[bool]      `cel:"aliveSince"`  // a kubelet of that name renewed its lease well after this request was made
+	NodeRenewed  facts.Field[time.Time] `cel:"nodeRenewed"` // when the lease of the Node was last renewed
+	Machine      facts.Field[string]    `cel:"machine"`     // the Machine that the decision was made with
 	Machines     facts.Field[int]       `cel:"machines"`
 	WindowEnd    facts.Field[time.Time] `cel:"windowEnd"`
 	StrangeNames facts.Field[[]string]  `cel:"strangeNames"` // asked for and not listed by the Machine
@@ -254,12 +255,13 @@ const aliveMargin = time.Minute
 func (a *Asked) node(ctx context.Context, w *facts.World, r Request) error {
 	node, ok, item, err := one(ctx, w, evidence.Nodes, "", r.NodeName)
 	if err != nil {
-		return facts.Miss(err, &a.NodeExists, &a.NodeReady, &a.AliveSince)
+		return facts.Miss(err, &a.NodeExists, &a.NodeReady, &a.AliveSince, &a.NodeRenewed)
 	}
 	a.NodeExists.Set(ok, item)
 	if !ok {
 		a.NodeReady.Set(false, item)
 		a.AliveSince.Set(false, item)
+		a.NodeRenewed.Set(time.Time{}, item)
 		return nil
 	}
 	a.NodeReady.Miss(&evidence.Unavailable{
@@ -277,12 +279,13 @@ func (a *Asked) node(ctx context.Context, w *facts.World, r Request) error {
 	}
 	lease, ok, item, err := one(ctx, w, evidence.Leases, corev1.NamespaceNodeLease, r.NodeName)
 	if err != nil {
-		return facts.Miss(err, &a.AliveSince)
+		return facts.Miss(err, &a.AliveSince, &a.NodeRenewed)
 	}
 	renewed := evidence.Time(lease.Content, "spec", "renewTime")
 	if ok {
 		item = lease.Shows("spec.renewTime", "lease renewed "+excerpt.Time(renewed), renewed)
 	}
+	a.NodeRenewed.Set(renewed, item)
 	a.AliveSince.Set(renewed.After(r.Created.Add(aliveMargin)), item)
 	return nil
 }
