@@ -93,7 +93,7 @@ func hostileOptions() Options {
 	o.Source, o.Command = hostile, hostile
 	o.Subject = &fault.Subject{Kind: fault.Host, Name: hostile}
 	o.Refused = map[string]Remedy{hostile + "patch-annotations-blindly": {Title: hostile, Happens: hostile, When: hostile, Instead: hostile}}
-	o.Plan = func(diagnosis.Case, bool) string { return hostile }
+	o.Plan = func(diagnosis.Case, string, bool) string { return hostile }
 	o.Catalog = &fault.Catalog{}
 	return o
 }

@@ -174,10 +174,11 @@ func (t *text) htmlTree(list []*link) []htmlTree {
 }
 
 func (t *text) htmlDo(r diagnosis.Root) htmlDo {
+	t.planned = t.planCommand(r.Cases[0])
 	do := t.htmlAdvice(r.Fault, r.Cases[0].Remedies, t.deadlockRemedy(r))
 	do.Decides = t.proves(r.Cases[0])
-	if command := t.planCommand(r.Cases[0]); do.First != nil && command != "" {
-		do.Command, do.About = command, "It changes nothing and writes the plan to a file to read first."
+	if do.First != nil && t.planned != "" {
+		do.Command, do.About = t.planned, "It changes nothing and writes the plan to a file to read first."
 		if t.d.Source.Kind != "live" {
 			do.About = "It needs the live cluster. " + do.About
 		}

@@ -116,6 +116,7 @@ func (m *markdown) cause(i, of int, r diagnosis.Root) {
 		m.printf("\nTo decide whether it is this cause, read:\n")
 		m.code("", command)
 	}
+	m.planned = m.planCommand(first)
 	m.advice(first.Remedies)
 	if len(r.Refused) > 0 {
 		m.printf("\n")

@@ -36,7 +36,7 @@ func options(s page.Style) Options {
 			"patch-annotations-blindly": {Title: "patch the nodes' annotations by hand"},
 			"approve-everything":        {Title: "approve every pending request"},
 		},
-		Plan: func(r diagnosis.Case, only bool) string {
+		Plan: func(r diagnosis.Case, _ string, only bool) string {
 			if only {
 				return "rollcall fix plan"
 			}

@@ -28,10 +28,10 @@ type Options struct {
 	Call      string                // the call that takes the flags which read more; "": diagnose, over the same source
 	Skip      []evidence.SupplyKind // what that call has no flag for, or does not need
 	Refused   map[string]Remedy
-	Plan      func(c diagnosis.Case, only bool) string // the command that plans the repair of a cause, of the only one; nil or "": there is none
-	Done      []Deed                                   // what Rollcall did to this cluster from here, for an incident record
-	Subject   *fault.Subject                           // the diagnosis was narrowed to it
-	All       bool                                     // also hosts that are done
+	Plan      PlanCommand    // nil: there is none
+	Done      []Deed         // what Rollcall did to this cluster from here, for an incident record
+	Subject   *fault.Subject // the diagnosis was narrowed to it
+	All       bool           // also hosts that are done
 	NoHeaders bool
 	Whole     *diagnosis.Diagnosis // the diagnosis before it was narrowed; nil: it was not
 	Wide      bool                 // leave nothing out
@@ -78,6 +78,9 @@ func (t *text) marked(words string) string {
 	return LoggedFrom + loggedBrackets.Replace(words) + LoggedTo
 }
 
+// PlanCommand is the command that plans a remedy of a cause, of the only one; "" where there is none.
+type PlanCommand func(c diagnosis.Case, remedy string, only bool) string
+
 // Again returns a command over the same source; words are a command without the name of the tool, such as "diagnose".
 func (o Options) Again(words string) string {
 	c := o.Command
@@ -109,7 +112,9 @@ type text struct {
 	d       *diagnosis.Diagnosis
 	finding map[fault.Key]diagnosis.Finding // those that decide something
 	short   shortness
-	titled  bool // each problem follows the verdict with a title of its own
+	cause   diagnosis.Case // the one that is written
+	planned string         // the command that plans the repair of the cause that is written
+	titled  bool           // each problem follows the verdict with a title of its own
 }
 
 func newText(d *diagnosis.Diagnosis, o Options) *text {

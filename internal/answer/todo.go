@@ -42,6 +42,7 @@ func actorWords(by fault.Actor, where string) string {
 // that is not proven it is what decides.
 func (t *text) todo(r diagnosis.Root) {
 	command := t.planCommand(r.Cases[0])
+	t.cause, t.planned = r.Cases[0], command
 	switch {
 	case r.Cases[0].Confidence != diagnosis.Proven && len(r.Cases[0].Remedies) > 0:
 		t.toDecide(r.Fault, r.Cases[0].Remedies, t.proves(r.Cases[0]))
@@ -121,10 +122,18 @@ func (t *text) onceProven(list []fault.Advice) {
 
 // planCommand is the command that plans the repair of a cause, empty if there is none.
 func (t *text) planCommand(c diagnosis.Case) string {
-	if len(c.Remedies) == 0 || !c.Remedies[0].Fix || c.Confidence != diagnosis.Proven || t.o.Plan == nil {
+	if len(c.Remedies) == 0 {
 		return ""
 	}
-	return t.o.Plan(c, t.d.OneCase())
+	return t.planOf(c, c.Remedies[0])
+}
+
+// planOf is the command that plans one remedy of a cause, empty if there is none.
+func (t *text) planOf(c diagnosis.Case, a fault.Advice) string {
+	if !a.Fix || a.Applies == fault.Absent || c.Confidence != diagnosis.Proven || t.o.Plan == nil {
+		return ""
+	}
+	return t.o.Plan(c, a.ID, t.d.OneCase())
 }
 
 // plan writes the command that plans the repair of a cause, and what it can do.
@@ -197,6 +206,10 @@ func (t *text) others(list []fault.Advice, opens string) {
 			mark = "Not now: "
 		}
 		t.Lead(2, page.Bold.Span(mark), "  ", page.Plain, t.about(a, opens)+": "+t.o.know("explain "+a.ID), 0)
+		decided := a.By != fault.ByDecision || len(a.Requires) > 0 // else it is not known that it can be planned
+		if command := t.planOf(t.cause, a); command != "" && decided {
+			t.Line(4, page.Cyan.Span(command))
+		}
 		if t.o.Wide {
 			t.requires(a)
 		}
@@ -251,6 +264,8 @@ func (t *text) command(line string) string {
 	switch {
 	case !ours:
 		return line
+	case rest == "fix plan" && t.planned != "":
+		return t.planned
 	case t.d.Source.Kind == planSource && t.o.Call != "" && strings.HasPrefix(rest, "preflight"):
 		return t.preflight(line)
 	case strings.HasPrefix(rest, "diagnose") && t.d.Source.Kind == "live": // an archive does not change

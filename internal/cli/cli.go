@@ -82,7 +82,7 @@ func newApp(program string, io cmdutil.IO) *app {
 	a := &app{App: cmdutil.New(displayName(program), io), source: cmdutil.Options(), demos: demo.Embedded}
 	a.Remedies, a.PlanCommand, a.Repairs = repair.RemedyIDs, repaircommand.PlanCommand,
 		func(cluster string) []answer.Deed { return repaircommand.Repairs(io.Getenv, cluster) }
-	a.Checks = preflight.IDs
+	a.Plannable, a.Checks = repaircommand.Plannable, preflight.IDs
 	return a
 }
 

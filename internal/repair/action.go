@@ -72,6 +72,8 @@ type remedy struct {
 	rights []Access
 	// asks is the flags with which a plan takes what only a person knows; "" for nothing.
 	asks string
+	// asksBefore: only clusters before this version need the flags; "" for all.
+	asksBefore string
 	// hosted: it is for hosted clusters.
 	hosted bool
 	// needsPool reports whether its steps depend on the pool of the root; nil: they do not.
@@ -148,14 +150,23 @@ func RemedyIDs() []string {
 }
 
 // Asks returns the flags with which a plan takes what only a person knows for a remedy, ""
-// where it needs nothing.
-func Asks(id string) string {
+// where it needs nothing in a cluster of this version.
+func Asks(id, version string) string {
 	list := remedies()
-	if i := slices.IndexFunc(list, func(r remedy) bool { return r.id == id }); i >= 0 {
-		return list[i].asks
+	i := slices.IndexFunc(list, func(r remedy) bool { return r.id == id })
+	if i < 0 {
+		return ""
 	}
-	return ""
+	if have, known := minorOf(version); list[i].asksBefore != "" {
+		if before, _ := minorOf(list[i].asksBefore); !known || have >= before {
+			return ""
+		}
+	}
+	return list[i].asks
 }
+
+// Approves reports whether a remedy approves requests of hosts.
+func Approves(id string) bool { return id == approveRemedy }
 
 // described returns the step with everything that is written for people (title,
 // risk, the same by hand, how it is undone), derived from its action and arguments. The

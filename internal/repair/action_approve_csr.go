@@ -130,6 +130,9 @@ func planJoining(ctx context.Context, d *draft) error {
 	}
 	waiting := d.toJoin()
 	for _, h := range waiting {
+		if d.ofOtherHost(h) {
+			continue
+		}
 		i := slices.IndexFunc(d.ask.Expect, func(e csr.Expectation) bool { return inventory.SameName(e.Name, h.Name) })
 		if i < 0 {
 			d.leaveOut("the certificate requests of %s are not in this plan: name it with --expect %s=IP (a name in a request is only a claim)", h.Name, h.Name)
@@ -145,6 +148,13 @@ func planJoining(ctx context.Context, d *draft) error {
 		}
 	}
 	return nil
+}
+
+// ofOtherHost reports whether a host has nothing to do with a root at a host, and is not named by
+// a person either.
+func (d *draft) ofOtherHost(h diagnosis.HostState) bool {
+	named := slices.ContainsFunc(d.ask.Expect, func(e csr.Expectation) bool { return inventory.SameName(e.Name, h.Name) })
+	return d.root.Subject.Kind == fault.Host && !named && !inventory.SameName(d.root.Subject.Name, h.Name)
 }
 
 func (d *draft) joinOne(ctx context.Context, h diagnosis.HostState, e csr.Expectation) error {

@@ -39,12 +39,13 @@ type contentRemedy struct {
 	keepsCreated func(a Args) string
 	rights       []Access
 	asks         string // flags with which a plan takes what only a person knows
+	asksBefore   string // only clusters before this version need them; "" for all
 }
 
 func putContent() action {
 	var list []remedy
 	for _, c := range contentRemedies() {
-		list = append(list, remedy{id: c.remedy, asks: c.asks, rights: c.rights})
+		list = append(list, remedy{id: c.remedy, asks: c.asks, asksBefore: c.asksBefore, rights: c.rights})
 	}
 	return action{
 		name:     PutContent,

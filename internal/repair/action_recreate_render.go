@@ -165,7 +165,8 @@ func (e env) held(ctx context.Context, s Step) (*machineConfig, error) {
 }
 
 // expected reads what a missing render of a pool must be like, from the pool's
-// present render: both come from the same release.
+// present render: both come from the same release. Where that is the missing one, the render of
+// another pool is of the same release, too, or the held config is refused.
 func expected(ctx context.Context, api Reader, pool, name string) (expectedRender, error) {
 	want := expectedRender{Name: name, Pool: pool}
 	p, err := api.Get(ctx, poolRef(pool))
@@ -174,6 +175,14 @@ func expected(ctx context.Context, api Reader, pool, name string) (expectedRende
 	}
 	present := stringAt(p, "spec", "configuration", "name")
 	mc, err := api.Get(ctx, configRef(present))
+	for _, other := range []string{"master", "worker"} {
+		if !apierrors.IsNotFound(err) || other == pool {
+			continue
+		}
+		if o, readErr := api.Get(ctx, poolRef(other)); readErr == nil {
+			mc, err = api.Get(ctx, configRef(stringAt(o, "spec", "configuration", "name")))
+		}
+	}
 	if err != nil {
 		return want, refuse("the pool's present render %s could not be read: %v", orNone(present), err)
 	}

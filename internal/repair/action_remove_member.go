@@ -44,7 +44,7 @@ func memberFields() []string { return []string{"/metadata/uid", "/spec/name", "/
 func removeMember() action {
 	return action{
 		name:     RemoveMember,
-		remedies: []remedy{{id: removeDeadMember, rights: memberRights()}},
+		remedies: []remedy{{id: removeDeadMember, rights: memberRights(), asks: "--remove-member HOST --etcd-backup FILE"}},
 		plan:     planRemoval,
 		check: func(s Step) error {
 			if !memberID.MatchString(s.Args.Object) {

@@ -9,10 +9,12 @@ import (
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 )
 
+const inspectAgainRemedy = "inspect-host-again"
+
 // inspectHostAgain has metal3 inspect a host again, or restart the inspection that is under way.
 func inspectHostAgain() fieldChange {
 	return fieldChange{
-		remedy: "inspect-host-again",
+		remedy: inspectAgainRemedy,
 		target: bareMetalHostTarget(),
 		reads: append(hostReads(), pointer("metadata", "annotations", metal3.InspectAnnotation),
 			pointer("metadata", "annotations", metal3.RebootAnnotationPrefix),

@@ -46,7 +46,9 @@ func regenerateMCSCertificate() contentRemedy {
 		keepsCreated: func(a Args) string {
 			return fmt.Sprintf("there was no %s before; without it no machine config server that restarts comes up again", putRef(a))
 		},
-		rights: mcsRights(),
+		rights:     mcsRights(),
+		asks:       "--mcs-secret FILE",
+		asksBefore: "4.19", // from then on the cluster has a CA of its own for it, with its key
 	}
 }
 
@@ -121,6 +123,14 @@ func (d *draft) mcs(ctx context.Context) (m mcsPlan, err error) {
 		return m, fmt.Errorf("read Secret %s: %w", openshift.MCSCA, err)
 	}
 	m.ca = pairOf(secret)
+	have, known := minorOf(d.ask.Diagnosis.Cluster.Version)
+	if d.ask.From != "" && known && have >= 19 { // an archive holds no key, and the plan is never applied
+		if m.ca, err = newCA(d.newKey(), d.Clock.Now()); err != nil {
+			return m, err
+		}
+		m.bundle = m.ca.cert
+		d.note("that the cluster's authority can issue the certificate is seen when the plan is made on the cluster: an archive holds no key")
+	}
 	return m, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,11 +20,28 @@ type Lister interface {
 
 // FromEvidence reads a cluster from evidence instead of its API. What the evidence does not
 // hold is an error, never an object that is not there: an archive is not whole.
-type FromEvidence struct{ Evidence Lister }
+type FromEvidence struct {
+	Evidence Lister
+	Hosted   string // "namespace/name": the plan is for this hosted cluster, and is read from its management cluster
+}
+
+// list reads where a source has the objects of a resource: those of a management cluster are
+// another kind there, and the namespace of the HostedCluster has a fixed name.
+func (e FromEvidence) list(ctx context.Context, r Ref) ([]evidence.Object, error) {
+	from := evidence.Resource{Group: r.Group, Name: r.Resource}
+	if e.Hosted == "" {
+		return e.Evidence.List(ctx, from, r.Namespace)
+	}
+	from.Cluster = evidence.Management
+	if namespace, _, _ := strings.Cut(e.Hosted, "/"); namespace == r.Namespace {
+		r.Namespace = evidence.HostedNamespace
+	}
+	return e.Evidence.List(ctx, from, r.Namespace)
+}
 
 // List implements Reader.
 func (e FromEvidence) List(ctx context.Context, r Ref) ([]Object, error) {
-	list, err := e.Evidence.List(ctx, evidence.Resource{Group: r.Group, Name: r.Resource}, r.Namespace)
+	list, err := e.list(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", r.Resource, err)
 	}
@@ -36,7 +54,7 @@ func (e FromEvidence) List(ctx context.Context, r Ref) ([]Object, error) {
 
 // Get implements Reader. An object that a whole list does not have is not there.
 func (e FromEvidence) Get(ctx context.Context, r Ref) (Object, error) {
-	list, err := e.Evidence.List(ctx, evidence.Resource{Group: r.Group, Name: r.Resource}, r.Namespace)
+	list, err := e.list(ctx, r)
 	for _, o := range list {
 		if o.Name == r.Name && o.Namespace == r.Namespace {
 			return o.Content, nil

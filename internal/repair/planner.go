@@ -48,6 +48,7 @@ type Ask struct {
 	BMC       *Credentials      // of a BMC; secret
 	MCS       CertificateAsk
 	Member    MemberAsk
+	Inspect   string // the host that is to be inspected again: with its name a person confirms that what stopped it is removed
 	From      string // the archive that is read instead of a cluster; the plan is not applicable
 }
 
@@ -156,12 +157,16 @@ func (d *draft) collect() error {
 			}
 		}
 	}
+	if i := slices.IndexFunc(d.ask.Diagnosis.Unexplained, func(u diagnosis.Unexplained) bool { return u.Key == d.ask.Root }); i >= 0 && d.ask.Inspect != "" {
+		d.root = Symptom(d.ask.Diagnosis.Unexplained[i])
+	}
 	if d.root.Key != d.ask.Root {
 		return fmt.Errorf("make plan: %s at %s is not a root of this diagnosis", d.ask.Root.Fault, d.ask.Root.Subject)
 	}
 	d.plan.Title = d.root.Title
 	proven := d.root.Confidence == diagnosis.Proven
-	if !proven && d.ask.Member.Name == "" {
+	named := d.ask.named()
+	if !proven && named == "" {
 		return &UnprovenError{d.root}
 	}
 	for _, why := range diagnose.Unread(d.ask.Diagnosis) {
@@ -187,7 +192,7 @@ func (d *draft) collect() error {
 			d.pool = k.Subject.Name
 		}
 	}
-	if !proven && !d.onlyRemoval() {
+	if (!proven || d.ask.Inspect != "") && !d.only(named) {
 		return &UnprovenError{d.root}
 	}
 	if d.pool == "" {
@@ -202,13 +207,56 @@ func (d *draft) collect() error {
 	return nil
 }
 
-// onlyRemoval leaves nothing but the removal of the member that a person named, and reports
-// whether there is that. Why the member is dead need not be proven: that it is dead, and stays
-// away, is what the action's own guard proves before it writes (MemberDead).
-func (d *draft) onlyRemoval() bool {
-	while := d.remedies[removeDeadMember]
-	d.remedies = map[string][]fault.Key{removeDeadMember: while}
-	d.note("why the member of %s is unhealthy is %s, not proven: %s", d.ask.Member.Name, d.root.Confidence, orNone(d.root.Lowered))
+// Symptom is what is present without a cause that is known, as a case that a plan begins with.
+func Symptom(u diagnosis.Unexplained) diagnosis.Case {
+	return diagnosis.Case{Key: u.Key, Title: u.Title, Evidence: u.Evidence, Remedies: u.Remedies,
+		Confidence: diagnosis.Possible, Lowered: "its cause is not known"}
+}
+
+// named is the remedy that a person asks for by the name of a host, "" for none. Why the host is as
+// it is need not be proven for it: what the step needs its own guards prove before it writes.
+func (a Ask) named() string {
+	switch {
+	case a.Inspect != "":
+		return inspectAgainRemedy
+	case a.Member.Name != "":
+		return removeDeadMember
+	}
+	return ""
+}
+
+// Named are the remedies that the values of a person are for: only a cause that has one of them is
+// meant.
+func (a Ask) Named() []string {
+	var list []string
+	for remedy, value := range a.Values {
+		if value != "" {
+			list = append(list, remedy)
+		}
+	}
+	if a.BMC != nil {
+		list = append(list, bmcCredentials)
+	}
+	if len(a.MCS.Kept) > 0 || a.MCS.NewCA {
+		list = append(list, mcsCertificate)
+	}
+	if named := a.named(); named != "" {
+		list = append(list, named)
+	}
+	return list
+}
+
+// only leaves nothing but one remedy that a person named, and reports whether there is that: the
+// removal of a dead member (that it is dead, and stays away, its guard proves: MemberDead), or a
+// new inspection of the host.
+func (d *draft) only(remedy string) bool {
+	while := slices.DeleteFunc(slices.Clone(d.remedies[remedy]), func(k fault.Key) bool {
+		return d.ask.Inspect != "" && !inventory.SameName(k.Subject.Name, d.ask.Inspect)
+	})
+	d.remedies = map[string][]fault.Key{remedy: while}
+	if d.root.Confidence != diagnosis.Proven {
+		d.note("why %s is %s, not proven: %s", d.root.Title, d.root.Confidence, orNone(d.root.Lowered))
+	}
 	return len(while) > 0
 }
 

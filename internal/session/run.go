@@ -80,6 +80,7 @@ func (r *Run) Diagnose(ctx context.Context) (*diagnosis.Diagnosis, error) {
 	o := engine.Options(r.Catalog, all.All(), r.Reader)
 	o.Now, o.AtLeast, o.Clock, o.Log = r.Now, r.atLeast, ses.Clock, ses.Log
 	o.Only, o.Skip, o.Compiler = ses.Only, ses.Skip, ses.cache.compiler
+	o.Plannable = ses.Plannable
 	if r.Accept != nil {
 		o.Accept = r.Accept
 	}

@@ -50,7 +50,9 @@ type Env struct {
 	Clock    func() time.Time
 	Log      *slog.Logger
 	Remedies func() []string // ids of the remedies that a program can carry out, for catalogs of users
-	Checks   func() []string // ids of the checks of plans that a program has, for the same
+	// Plannable is as in diagnose.Options; nil for a program that makes no plans.
+	Plannable diagnose.Plannable
+	Checks    func() []string // ids of the checks of plans that a program has, for the same
 	// Clean makes text of a source harmless to print.
 	Clean func(string) string
 	// Warn prints a line for a person who looks, without an end of line.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net/http"
 	"slices"
@@ -34,6 +35,7 @@ type Cluster struct {
 	Down    bool
 	Written []string
 	Logs    map[string]string                       // pod -> what its log has behind its first line
+	texts   map[string][]byte                       // pod/container -> what its log is, instead of that
 	Answers func(w http.ResponseWriter, pod string) // what a pod answers through the API server
 	After   map[string][]Change                     // "write" or "finished" -> what happens then
 }
@@ -53,22 +55,67 @@ type Change struct {
 // Now is the present of the base.
 var Now = time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC)
 
+// NewCluster serves the healthy base.
 func NewCluster() (*Cluster, error) {
 	files, err := fixture.Base("ocp-4.20-baremetal")
 	if err != nil {
 		return nil, err
 	}
-	from, err := archive.FS(files, "base")
+	c, from, err := serve(files)
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{Objects: map[string]Object{}, kinds: map[evidence.Resource]string{}, Denied: map[string]int{}, After: map[string][]Change{},
-		Logs: map[string]string{}}
+	return c, c.putAll(from, false)
+}
+
+// ClusterOf serves what a fixture has: its objects, with the Secrets, and the logs of its pods.
+// What no API has, as consoles, answers of probes and files of hosts, it has not.
+func ClusterOf(files fs.FS) (*Cluster, error) {
+	c, from, err := serve(files)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.putAll(from, true); err != nil {
+		return nil, err
+	}
+	texts, err := from.Texts(context.Background(), evidence.TextQuery{Kind: evidence.ContainerLog})
+	if err != nil {
+		return c, nil // it has none
+	}
+	c.texts = map[string][]byte{}
+	for _, text := range texts {
+		body, err := text.Open(context.Background())
+		if err != nil {
+			return nil, err
+		}
+		raw, err := io.ReadAll(body)
+		if err != nil {
+			return nil, err
+		}
+		if err := body.Close(); err != nil {
+			return nil, err
+		}
+		c.texts[fmt.Sprintf("%s/%s/%t", text.Pod, text.Container, text.Previous)] = raw
+	}
+	return c, nil
+}
+
+func serve(files fs.FS) (*Cluster, *archive.Source, error) {
+	from, err := archive.FS(files, "base")
+	if err != nil {
+		return nil, nil, err
+	}
+	return &Cluster{Objects: map[string]Object{}, kinds: map[evidence.Resource]string{}, Denied: map[string]int{}, After: map[string][]Change{},
+		Logs: map[string]string{}}, from, nil
+}
+
+// putAll takes the objects of an archive that anything of the program reads.
+func (c *Cluster) putAll(from *archive.Source, secrets bool) error {
 	needs := append(facts.Needs(all.All()), evidence.Objects(evidence.Resource{Group: "operator.openshift.io", Name: "etcds"}, ""),
 		evidence.Objects(evidence.Resource{Name: "configmaps"}, ""))
 	for _, n := range needs {
 		r := n.Resource
-		if r.Name == "" || r.Cluster != "" || r.Name == "secrets" || strings.HasSuffix(r.Group, "rollcall.dev") || c.kinds[r] != "" {
+		if r.Name == "" || r.Cluster != "" || r.Name == "secrets" && !secrets || strings.HasSuffix(r.Group, "rollcall.dev") || c.kinds[r] != "" {
 			continue
 		}
 		c.kinds[r] = "Some" + r.Name
@@ -81,7 +128,7 @@ func NewCluster() (*Cluster, error) {
 			c.Put(r.Name, content)
 		}
 	}
-	return c, nil
+	return nil
 }
 
 func Clone(o map[string]any) Object {
@@ -193,6 +240,14 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		answer = c.list(q, a)
 	case a.sub == "proxy" && c.Answers != nil:
 		c.Answers(w, a.name)
+		return
+	case a.sub == "log" && c.texts != nil:
+		raw, ok := c.texts[fmt.Sprintf("%s/%s/%s", a.name, q.URL.Query().Get("container"), q.URL.Query().Get("previous"))]
+		if !ok {
+			code, answer = http.StatusNotFound, nil
+			break
+		}
+		_, _ = w.Write(raw) // a client that went away is part of the tests
 		return
 	case a.sub == "log":
 		fmt.Fprintln(w, "I0301 08:00:00.000001       1 start.go:38] Version: v4.20.6")

@@ -23,8 +23,8 @@ import (
 func opened(t *testing.T, s *surroundings, change func(*session.Options)) (*App, *session.Run) {
 	t.Helper()
 	a := s.frame()
-	a.PlanCommand = func(context.Context, *session.Run, *diagnosis.Diagnosis) func(diagnosis.Case, bool) string {
-		return func(c diagnosis.Case, _ bool) string { return "rollcall fix plan --root " + c.Fault }
+	a.PlanCommand = func(context.Context, *session.Run, *diagnosis.Diagnosis) answer.PlanCommand {
+		return func(c diagnosis.Case, _ string, _ bool) string { return "rollcall fix plan --root " + c.Fault }
 	}
 	a.Repairs = func(cluster string) []answer.Deed { return []answer.Deed{{What: "a repair of " + cluster}} }
 	o := cluster(t)

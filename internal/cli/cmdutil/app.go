@@ -21,6 +21,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kube/kubeconfig"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
@@ -63,8 +64,10 @@ type App struct {
 	// Remedies are the ids of the remedies that can be carried out. PlanCommand writes the
 	// command that plans the repair of a root, "" where there is none, and Repairs lists those
 	// of a cluster that were begun on this machine. They belong to the wing that repairs.
+	// Plannable is as in session.Env.
 	Remedies    func() []string
-	PlanCommand func(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis) func(root diagnosis.Case, only bool) string
+	Plannable   diagnose.Plannable
+	PlanCommand func(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis) answer.PlanCommand
 	Repairs     func(cluster string) []answer.Deed
 
 	Checks func() []string // ids of the checks of preflight
@@ -85,7 +88,7 @@ func Options() session.Options { return session.Options{Kube: kubeconfig.New()} 
 // Session is what options name.
 func (a *App) Session(o session.Options) *session.Session {
 	return session.New(session.Env{
-		Name: a.Name, In: a.IO.In, Getenv: a.IO.Getenv, Clock: a.IO.Clock, Log: a.Log, Remedies: a.Remedies, Checks: a.Checks,
+		Name: a.Name, In: a.IO.In, Getenv: a.IO.Getenv, Clock: a.IO.Clock, Log: a.Log, Remedies: a.Remedies, Plannable: a.Plannable, Checks: a.Checks,
 		Clean: a.Style().Clean, Warn: a.warn, Progress: a.Progress,
 	}, a.cache, o)
 }

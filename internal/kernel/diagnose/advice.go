@@ -12,8 +12,9 @@ import (
 )
 
 // advice fills in the remedies of everything without a cause of its own: the roots and the
-// unexplained. What changes something is for a cause that is proven.
-func (e *Engine) advice(ctx context.Context, w *facts.World, d *diagnosis.Diagnosis) error {
+// unexplained. What changes something is for a cause that is proven, and what cannot be planned is
+// done by hand.
+func (e *Engine) advice(ctx context.Context, w *facts.World, plannable Plannable, d *diagnosis.Diagnosis) error {
 	for _, r := range d.Roots {
 		for i := range r.Cases {
 			list, err := e.advise(ctx, w, d, r.Cases[i].Key)
@@ -22,6 +23,9 @@ func (e *Engine) advice(ctx context.Context, w *facts.World, d *diagnosis.Diagno
 			}
 			if r.Cases[i].Confidence != diagnosis.Proven {
 				untilProven(list)
+			}
+			for j := range list {
+				list[j].Fix = list[j].Fix && (plannable == nil || plannable(ctx, w, d, r.Cases[i].Key, list[j].ID))
 			}
 			r.Cases[i].Remedies = list
 		}

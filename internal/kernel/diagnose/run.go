@@ -45,9 +45,16 @@ type Options struct {
 	Accept  Accepter // nil: nothing is accepted
 	Lines   []Lines  // causes that lines show, where the sources are texts and nothing else
 	Log     *slog.Logger
+	// Plannable reports whether a plan can be made now that carries a remedy out for a cause that is
+	// proven; nil: wherever the catalog says so.
+	Plannable Plannable
 	// Compiler keeps what it compiled from one run to the next; nil makes one.
 	Compiler *fault.Compiler
 }
+
+// Plannable tells whether a remedy can be planned for a finding, by the evidence of the diagnosis.
+// The hosts of the diagnosis are known by then.
+type Plannable func(ctx context.Context, w *facts.World, d *diagnosis.Diagnosis, k fault.Key, remedy string) bool
 
 // errNoTime says that neither the source nor the user gave a "now".
 var errNoTime = errors.New("the source carries no time that can be trusted")
@@ -145,7 +152,7 @@ func (e *Engine) complete(ctx context.Context, w *facts.World, o Options, d *dia
 		return err
 	}
 	lowerIfFar(d)
-	if err := e.advice(ctx, w, d); err != nil {
+	if err := e.advice(ctx, w, o.Plannable, d); err != nil {
 		return err
 	}
 	block(d, young, func(host string) []string { return requests[host] }, stopped, held)

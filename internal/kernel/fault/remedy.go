@@ -124,9 +124,9 @@ type Advice struct {
 }
 
 // UntilProven is the advice for a cause that is not proven: what looks whether it is this cause.
-// What changes something needs proof. Advice that changes nothing stays as it is.
+// What changes something needs proof, and so does a plan. Advice that changes nothing stays as it is.
 func (a Advice) UntilProven() Advice {
-	changes := slices.IndexFunc(a.Steps, func(s Step) bool { return s.Changes })
+	changes := slices.IndexFunc(a.Steps, func(s Step) bool { return s.Changes || strings.HasPrefix(s.Run, "rollcall fix plan") })
 	if changes < 0 && a.Risk == RiskNone {
 		return a
 	}

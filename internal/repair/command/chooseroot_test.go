@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/session"
 )
 
@@ -44,7 +46,7 @@ func TestChooseRoot(t *testing.T) {
 		{name: "healthy", verdict: diagnosis.Verdict{Class: diagnosis.Healthy, Reason: "all answered"}, says: "names no cause (healthy: all answered)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := chooseRoot(&diagnosis.Diagnosis{Roots: c.roots, Verdict: c.verdict}, c.want)
+			got, err := chooseRoot(&diagnosis.Diagnosis{Roots: c.roots, Verdict: c.verdict}, c.want, nil)
 			if got.Fault != c.chosen {
 				t.Errorf("chose %q, want %q", got.Fault, c.chosen)
 			}
@@ -54,4 +56,46 @@ func TestChooseRoot(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestChooseRootMeant: a flag that only some causes can use chooses among them, and among symptoms
+// whose cause is not known.
+func TestChooseRootMeant(t *testing.T) {
+	root := func(id, host string) diagnosis.Root {
+		return diagnosis.Root{Fault: id, Cases: []diagnosis.Case{{Key: hostKey(id, host)}}}
+	}
+	known, err := fault.LoadChecks(catalog.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &diagnosis.Diagnosis{
+		Roots: []diagnosis.Root{root("node-lease-stale", "m1"), root("etcd-member-unhealthy", ""), root("bmc-address-wrong", "w0"), root("bmc-address-wrong", "w1")},
+		Unexplained: []diagnosis.Unexplained{
+			{Key: hostKey("bmh-inspection-stuck", "w2")}, {Key: hostKey("bmh-inspection-stuck", "w3")},
+		},
+	}
+	d.Roots[0].Cases[0].Explains = []fault.Key{hostKey("node-not-ready", "m1")}
+	for name, c := range map[string]struct {
+		ask    repair.Ask
+		chosen fault.Key
+		says   string
+	}{
+		"a dead member":         {repair.Ask{Member: repair.MemberAsk{Name: "m1"}}, hostKey("etcd-member-unhealthy", ""), ""},
+		"a new inspection":      {repair.Ask{Inspect: "w3"}, hostKey("bmh-inspection-stuck", "w3"), ""},
+		"a value of two causes": {repair.Ask{Values: map[string]string{"correct-bmc-address": "x"}}, fault.Key{}, "--root: bmc-address-wrong@host/w0, bmc-address-wrong@host/w1"},
+		"of none":               {repair.Ask{Inspect: "m1"}, fault.Key{}, "several causes"},
+	} {
+		got, err := chooseRoot(d, "", meant(known, c.ask))
+		if got.Key != c.chosen || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, %v", name, got.Key, err)
+		}
+	}
+}
+
+func hostKey(id, host string) fault.Key {
+	s := fault.Subject{Kind: fault.Host, Name: host}
+	if host == "" {
+		s = fault.Subject{Kind: fault.Cluster}
+	}
+	return fault.Key{Fault: id, Subject: s}
 }

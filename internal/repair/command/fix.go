@@ -31,7 +31,7 @@ type fixFlags struct {
 	values                              map[string]*string // by remedy: what only a person knows, see repair.ValueFlags
 	bmcUser, bmcPasswordFile, mcsSecret string
 	newCA                               bool
-	member, etcdBackup                  string
+	member, etcdBackup, inspect         string
 	digest                              string
 	wait                                time.Duration
 	until                               string

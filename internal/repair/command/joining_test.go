@@ -30,7 +30,7 @@ func TestJoining(t *testing.T) {
 }
 
 // A request is planned for where its host is known by more than the request's own claim.
-func TestAsksFor(t *testing.T) {
+func TestConcernsRequest(t *testing.T) {
 	requests := []csrs.Request{{Name: "csr-1", NodeName: "worker8"}, {Name: "csr-2", NodeName: "worker11"}}
 	for _, tt := range []struct {
 		request string
@@ -43,7 +43,7 @@ func TestAsksFor(t *testing.T) {
 		{"csr-3", diagnosis.HostState{Name: "worker8", Role: "worker"}, false},
 	} {
 		root := diagnosis.Case{Key: fault.Key{Subject: fault.Subject{Kind: fault.CSR, Name: tt.request}}}
-		if got := asksFor(requests, root, tt.host); got != tt.want {
+		if got := concerns(requests, root, tt.host); got != tt.want {
 			t.Errorf("%s asks for %s of role %q: %v, want %v", tt.request, tt.host.Name, tt.host.Role, got, tt.want)
 		}
 	}
@@ -56,7 +56,7 @@ func TestConcerns(t *testing.T) {
 		{Kind: fault.Host, Name: "control0"}: true, {Kind: fault.Host, Name: "control1"}: false,
 		{Kind: fault.Cluster}: true, {Kind: fault.Operator, Name: "etcd"}: false,
 	} {
-		if got := concerns(diagnosis.Case{Key: fault.Key{Subject: s}}, h); got != want {
+		if got := concerns(nil, diagnosis.Case{Key: fault.Key{Subject: s}}, h); got != want {
 			t.Errorf("a cause at %s concerns %s of %s: %v, want %v", s, h.Name, h.Role, got, want)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
@@ -55,6 +56,8 @@ mode 0600 next to the journals, never in the plan.`,
 			"pointer config breaks")
 		s.StringVar(&f.member, "remove-member", "", "remove the member of etcd of this `HOST`, which does not answer and whose host stays away for good")
 		s.StringVar(&f.etcdBackup, "etcd-backup", "", "the backup made for that: a snapshot `FILE` on this machine, not older than two hours")
+		s.StringVar(&f.inspect, "inspect-again", "", "have metal3 inspect this `HOST` again: what stopped the inspection is removed, also where "+
+			"it was not found")
 		s.BoolVar(&f.allSafe, "all-safe", false, "make a plan for every cause whose steps have no risk or are reversible; the others are listed "+
 			"with the reason")
 		s.BoolVar(&f.align, "align", false, "prefer to name the new render on the nodes, where it applies the same as what they hold")
@@ -96,7 +99,7 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) (err error
 	planner := &repair.Planner{API: c.api, Store: c.store, Held: c.held, Clock: wall{repair.SystemClock{}, a.IO.Clock}}
 	ask := repair.Ask{Diagnosis: d, Catalog: r.Catalog, Expect: expect, Align: f.align,
 		Member:  repair.MemberAsk{Name: f.member, Backup: f.etcdBackup},
-		Values:  map[string]string{},
+		Inspect: f.inspect, Values: map[string]string{},
 		Cluster: repair.ClusterID{ID: d.Cluster.ID, Server: c.server, CA: c.ca, Hosted: d.Cluster.Hosted}, Context: a.session().ContextName(c.server)}
 	for remedy, v := range f.values {
 		ask.Values[remedy] = *v
@@ -105,13 +108,13 @@ func (a *app) fixPlan(ctx context.Context, f fixFlags, format string) (err error
 		return err
 	}
 	if len(a.source.From) > 0 {
-		planner.API, planner.Held = repair.FromEvidence{Evidence: r.Reader}, repair.NoHeld{}
+		planner.API, planner.Held = repair.FromEvidence{Evidence: r.Reader, Hosted: d.Cluster.Hosted}, repair.NoHeld{}
 		ask.From, ask.Context = strings.Join(a.source.From, ", "), ""
 	}
 	if f.allSafe {
 		return a.planAllSafe(ctx, planner, ask, f, planPlace{c.state, format}, a.ReportOptions(r))
 	}
-	root, err := chooseRoot(d, f.root)
+	root, err := chooseRoot(d, f.root, meant(r.Catalog, ask))
 	if err != nil {
 		return err
 	}
@@ -165,24 +168,50 @@ func (a *app) savePlan(p *repair.Plan, f fixFlags, state, format string) error {
 	return err
 }
 
+// meant reports whether a cause is one that the values of a person are for: it, or something that it
+// explains, has a remedy that takes them. Without such a value it is nil.
+func meant(c *fault.Catalog, ask repair.Ask) func(diagnosis.Case) bool {
+	named := ask.Named()
+	if len(named) == 0 {
+		return nil
+	}
+	return func(r diagnosis.Case) bool {
+		return slices.ContainsFunc(append([]fault.Key{r.Key}, r.Explains...), func(k fault.Key) bool {
+			f, ok := c.Fault(k.Fault)
+			other := ask.Inspect != "" && !inventory.SameName(k.Subject.Name, ask.Inspect)
+			return ok && !other && slices.ContainsFunc(f.Remedies, func(id string) bool { return slices.Contains(named, id) })
+		})
+	}
+}
+
 // chooseRoot picks the case of a root that is to be repaired; it never guesses among several.
-func chooseRoot(d *diagnosis.Diagnosis, want string) (diagnosis.Case, error) {
+// meant, where it is not nil, reports which of them the other flags are for; then it may also be a
+// symptom whose cause is not known.
+func chooseRoot(d *diagnosis.Diagnosis, want string, meant func(diagnosis.Case) bool) (diagnosis.Case, error) {
+	all := causes(d)
+	if meant != nil && want == "" {
+		if fit := slices.DeleteFunc(all, func(c diagnosis.Case) bool { return !meant(c) }); len(fit) > 0 {
+			all = fit
+		} else if fit = symptoms(d, meant); len(fit) > 0 {
+			all = fit
+		} else {
+			all = causes(d)
+		}
+	}
 	var names []string
 	var found []diagnosis.Case
-	for _, r := range d.Roots {
-		for _, c := range r.Cases {
-			name := c.Fault + "@" + c.Subject.String()
-			names = append(names, name)
-			if want == "" || want == c.Fault || want == name {
-				found = append(found, c)
-			}
+	for _, c := range all {
+		name := c.Fault + "@" + c.Subject.String()
+		names = append(names, name)
+		if want == "" || want == c.Fault || want == name {
+			found = append(found, c)
 		}
 	}
 	switch {
-	case len(d.Roots) == 0 && d.Verdict.Class == diagnosis.Settling:
+	case len(all) == 0 && d.Verdict.Class == diagnosis.Settling:
 		return diagnosis.Case{}, fmt.Errorf("nothing to repair yet: %s; ask again after %s, when the first of it "+
 			"counts as a fault", d.Verdict.Reason, d.Verdict.Until.UTC().Format(time.RFC3339))
-	case len(d.Roots) == 0:
+	case len(all) == 0:
 		return diagnosis.Case{}, fmt.Errorf("nothing to repair: the diagnosis names no cause (%s: %s)", d.Verdict.Class, d.Verdict.Reason)
 	case len(found) == 1:
 		return found[0], nil
@@ -192,6 +221,26 @@ func chooseRoot(d *diagnosis.Diagnosis, want string) (diagnosis.Case, error) {
 	return diagnosis.Case{}, session.Usagef("there are several causes; choose one with --root: %s", strings.Join(names, ", "))
 }
 
+// causes are the cases of all roots.
+func causes(d *diagnosis.Diagnosis) []diagnosis.Case {
+	var list []diagnosis.Case
+	for _, r := range d.Roots {
+		list = append(list, r.Cases...)
+	}
+	return list
+}
+
+// symptoms are those without a known cause that the flags are for.
+func symptoms(d *diagnosis.Diagnosis, meant func(diagnosis.Case) bool) []diagnosis.Case {
+	var list []diagnosis.Case
+	for _, u := range d.Unexplained {
+		if c := repair.Symptom(u); meant(c) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
 // nothingToPlan explains why there is no plan for a root, where its remedies say more.
 func nothingToPlan(err error, root diagnosis.Case, name string, o answer.Options) error {
 	byHand := !slices.ContainsFunc(root.Remedies, func(a fault.Advice) bool {
@@ -199,6 +248,9 @@ func nothingToPlan(err error, root diagnosis.Case, name string, o answer.Options
 		return ok && r.Fix
 	})
 	unproven := errors.As(err, new(*repair.UnprovenError))
+	if do := ownCommand(root, name); do != "" && errors.Is(err, repair.ErrNothingToDo) && !repair.Open(err) {
+		return fmt.Errorf("no plan for %s (%s): what repairs it is `%s`; `%s diagnose` has the steps before and after", root.Fault, root.Title, do, name)
+	}
 	switch {
 	case byHand && (unproven || errors.Is(err, repair.ErrNothingToDo) && !repair.Open(err)):
 		return fmt.Errorf("no plan for %s (%s): `%s fix` cannot repair it; `%s diagnose` lists what to do by hand", root.Fault, root.Title, name, name)
@@ -206,4 +258,21 @@ func nothingToPlan(err error, root diagnosis.Case, name string, o answer.Options
 		return fmt.Errorf("%w. A step that changes something needs a proven cause; read first: %s", err, o.Proves(root))
 	}
 	return err
+}
+
+// ownCommand is the first command of this program that does something, in the first remedy of a
+// cause that can be used; "" where there is none.
+func ownCommand(root diagnosis.Case, name string) string {
+	i := root.FirstRemedy()
+	if i < 0 {
+		return ""
+	}
+	for _, s := range root.Remedies[i].Steps {
+		rest, ours := strings.CutPrefix(s.Run, "rollcall ")
+		does := slices.ContainsFunc([]string{"csr approve", "fix ", "worker "}, func(p string) bool { return strings.HasPrefix(rest, p) })
+		if ours && does && !strings.HasPrefix(rest, "fix plan") {
+			return name + " " + rest
+		}
+	}
+	return ""
 }

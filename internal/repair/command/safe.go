@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
-	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
@@ -19,11 +18,8 @@ type planPlace struct{ state, format string }
 func (a *app) planAllSafe(ctx context.Context, planner *repair.Planner, ask repair.Ask, f fixFlags, at planPlace, o answer.Options) error {
 	var left []answer.Entry
 	made := 0
-	var causes []diagnosis.Case
-	for _, r := range ask.Diagnosis.Roots {
-		causes = append(causes, r.Cases...)
-	}
-	for _, root := range causes {
+	all := causes(ask.Diagnosis)
+	for _, root := range all {
 		name := root.Fault + "@" + root.Subject.String()
 		ask.Root = root.Key
 		p, err := planner.Plan(ctx, ask)
@@ -60,7 +56,7 @@ func (a *app) planAllSafe(ctx context.Context, planner *repair.Planner, ask repa
 		}
 	}
 	if made == 0 {
-		return fmt.Errorf("no cause of %d can be repaired without risk; `%s fix plan --root FAULT` plans one with its risk", len(causes), a.Name)
+		return fmt.Errorf("no cause of %d can be repaired without risk; `%s fix plan --root FAULT` plans one with its risk", len(all), a.Name)
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ func (a *app) watchNext(ctx context.Context, r *session.Run, looked looked) stri
 		for _, root := range d.Roots {
 			first := root.Cases[0]
 			if len(first.Remedies) > 0 && first.Remedies[0].Fix && root.Severity == fault.Error {
-				if command := plan(first, d.OneCase()); command != "" {
+				if command := plan(first, first.Remedies[0].ID, d.OneCase()); command != "" {
 					return command
 				}
 			}
