@@ -113,6 +113,7 @@ func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
 	wrong = append(wrong, c.checkLinks()...)
 	c.shareEdges()
 	if messages {
+		wrong = append(wrong, c.shareCauses()...)
 		wrong = append(wrong, c.checkMessages()...)
 	}
 	return c, wrong.Sorted().Err()

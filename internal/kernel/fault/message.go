@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +14,9 @@ type Messages struct {
 	Where    string    `json:"where,omitempty"` // where its lines are found
 	Messages []Message `json:"messages,omitempty"`
 	Refs     []Ref     `json:"refs"`
+
+	// Shared are lists of causes by name: messages of any file refer to them with causesOf.
+	Shared map[string][]MessageCause `json:"shared,omitempty"`
 
 	Endpoints []Endpoint `json:"endpoints,omitempty"` // servers that errors of any program name
 	Writers   []Writer   `json:"writers,omitempty"`   // of errors that no message knows
@@ -48,8 +52,9 @@ type Message struct {
 	Next    string `json:"next,omitempty"`    // of a failure: what to look at, imperative, with the command that decides
 	// Causes are what can print the line, the likeliest first. Without a signal of one of them
 	// the line is a failure with these candidates; with it, it shows that fault.
-	Causes []MessageCause `json:"causes,omitempty"`
-	Normal string         `json:"normal,omitempty"` // why the line is no sign of trouble
+	Causes   []MessageCause `json:"causes,omitempty"`
+	CausesOf string         `json:"causesOf,omitempty"` // instead of causes: the name of a list that is shared
+	Normal   string         `json:"normal,omitempty"`   // why the line is no sign of trouble
 
 	// Lasts is how long the line is normal: where the first one and the last one of a text are
 	// further apart, it shows the fault; before that the failure.
@@ -105,6 +110,9 @@ func (m *Messages) check() (wrong mistakes) {
 	if len(m.Refs) == 0 {
 		wrong.add(Where{"refs"}, "write - {repo: OWNER/NAME, path: PATH}", "is missing: messages name their source")
 	}
+	for _, name := range slices.Sorted(maps.Keys(m.Shared)) {
+		checkCauses(&wrong, Where{"shared", name}, m.Shared[name])
+	}
 	for i := range m.Messages {
 		m.Messages[i].check(&wrong, Where{"messages", i})
 	}
@@ -141,26 +149,19 @@ func (m *Message) check(wrong *mistakes, at Where) {
 	if m.Shows != "" && m.Fault == "" {
 		wrong.add(under("shows"), "leave it out", "it is only for a fault")
 	}
-	if len(m.Causes) > 0 {
-		if m.Normal != "" || m.Next == "" {
-			wrong.add(under("causes"), "write next, the command that decides", "causes go with a fault or a failure, and with next")
-		}
-		for i, c := range m.Causes {
-			for j, text := range c.Tells {
-				if len(strings.TrimSpace(text)) < minText {
-					wrong.add(under("causes", i, "tells", j), "write a longer part of the line", "it has fewer than %d characters", minText)
-				}
-			}
-			if c.Shows != "" {
-				oneOf(wrong, under("causes", i, "shows"), c.Shows, []Grade{ShowsProven, ShowsLikely, ShowsPossible})
-			}
-		}
+	caused := len(m.Causes) > 0 || m.CausesOf != ""
+	if caused && (m.Normal != "" || m.Next == "") {
+		wrong.add(under("causes"), "write next, the command that decides", "causes go with a fault or a failure, and with next")
 	}
-	if m.Failure != "" && m.Next == "" && len(m.Causes) == 0 {
+	if len(m.Causes) > 0 && m.CausesOf != "" {
+		wrong.add(under("causesOf"), "write one of them", "it is written instead of causes")
+	}
+	checkCauses(wrong, under("causes"), m.Causes)
+	if m.Failure != "" && m.Next == "" && !caused {
 		wrong.add(under("next"), "write what to look at: the reading command that decides, and what its answers mean",
 			"is missing: a failure does not show the cause")
 	}
-	if m.Next != "" && m.Failure == "" && len(m.Causes) == 0 {
+	if m.Next != "" && m.Failure == "" && !caused {
 		wrong.add(under("next"), "remove it, or write failure", "only for a failure")
 	}
 	if m.Shows != "" {
@@ -189,6 +190,21 @@ func (m *Message) check(wrong *mistakes, at Where) {
 	wrong.checkRegexp(under("read"), m.Read)
 }
 
+// checkCauses reports what is wrong with a list of causes.
+func checkCauses(wrong *mistakes, at Where, list []MessageCause) {
+	under := func(key ...any) Where { return append(slices.Clone(at), key...) }
+	for i, c := range list {
+		for j, text := range c.Tells {
+			if len(strings.TrimSpace(text)) < minText {
+				wrong.add(under(i, "tells", j), "write a longer part of the line", "it has fewer than %d characters", minText)
+			}
+		}
+		if c.Shows != "" {
+			oneOf(wrong, under(i, "shows"), c.Shows, []Grade{ShowsProven, ShowsLikely, ShowsPossible})
+		}
+	}
+}
+
 var messageID = regexp.MustCompile(`^[a-z0-9]+([.-][a-z0-9]+)*$`)
 
 // checkID holds that facts and people find the same lines: facts know text and read only.
@@ -208,6 +224,37 @@ func (m Message) Neutral() bool { return m.Fault == "" && m.Failure == "" && m.N
 // onlyRead removes the messages that no fact reads.
 func (m *Messages) onlyRead() {
 	m.Messages = slices.DeleteFunc(m.Messages, func(m Message) bool { return m.ID == "" })
+}
+
+// shareCauses gives the messages with causesOf the list of that name, and reports names that are not
+// there, or twice.
+func (c *Catalog) shareCauses() (list Problems) {
+	lists := map[string][]MessageCause{}
+	for _, file := range c.Messages {
+		var wrong mistakes
+		for _, name := range slices.Sorted(maps.Keys(file.Shared)) {
+			if lists[name] != nil {
+				wrong.add(Where{"shared", name}, "choose another name", "another list has this name")
+			}
+			lists[name] = file.Shared[name]
+		}
+		list = append(list, c.withoutFollowing(file, wrong)...)
+	}
+	names := slices.Sorted(maps.Keys(lists))
+	for _, file := range c.Messages {
+		var wrong mistakes
+		for i := range file.Messages {
+			m := &file.Messages[i]
+			if m.CausesOf == "" {
+				continue
+			}
+			if m.Causes = lists[m.CausesOf]; m.Causes == nil {
+				wrong.add(Where{"messages", i, "causesOf"}, meant(m.CausesOf, names), "no list of shared causes is called %q", m.CausesOf)
+			}
+		}
+		list = append(list, c.withoutFollowing(file, wrong)...)
+	}
+	return list
 }
 
 // checkMessages reports messages of faults that are not there, and faults that are only
@@ -230,10 +277,17 @@ func (c *Catalog) checkMessages() (list Problems) {
 			check(m.Fault, Where{"messages", i, "fault"})
 			for j, cause := range m.Causes {
 				shown[cause.Fault] = true
-				check(cause.Fault, Where{"messages", i, "causes", j, "fault"})
+				if m.CausesOf == "" {
+					check(cause.Fault, Where{"messages", i, "causes", j, "fault"})
+				}
 			}
 			for j, id := range m.Ends {
 				check(id, Where{"messages", i, "ends", j})
+			}
+		}
+		for name, causes := range file.Shared {
+			for j, cause := range causes {
+				check(cause.Fault, Where{"shared", name, j, "fault"})
 			}
 		}
 		for i, e := range file.Endpoints {
