@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -36,8 +37,51 @@ func setHelp(root *cobra.Command) {
 
 func trimRight(s string) string { return strings.TrimRightFunc(s, unicode.IsSpace) }
 
+// firstFlags are the flags of the first screen of the help, with what they are for in few words.
+var firstFlags = []struct{ flag, use string }{
+	{"--from PATH", "read this archive, directory, journal or object, and no cluster"},
+	{"--console HOST=FILE", "add what a person saw on the screen of a host"},
+	{"--expect NAME[=IP]", "this host should be there, even if nothing names it yet"},
+	{"--install-dir DIR", "the cluster that openshift-install makes in this directory"},
+	{"-o, --output WORD", "text, wide, name, json, yaml, html, markdown, sarif, junit"},
+	{"--context NAME", "context of the kubeconfig"},
+}
+
+// rootUsage is the first screen: the commands, and the flags that most people need.
+func rootUsage(cmd *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString("Usage:\n  " + cmd.CommandPath() + " [COMMAND] [flags]")
+	commands(&b, cmd)
+	b.WriteString("\n\nThe flags of most days:\n")
+	for _, f := range firstFlags {
+		fmt.Fprintf(&b, "  %-21s %s\n", f.flag, f.use)
+	}
+	fmt.Fprintf(&b, "\nAll flags: %s options. One command: %s COMMAND --help.\n", cmd.CommandPath(), cmd.CommandPath())
+	fmt.Fprintf(&b, "An example without a cluster: %s demo\n", cmd.CommandPath())
+	return b.String()
+}
+
+// optionsCommand prints the flags that the help of the whole program leaves out.
+func (a *app) optionsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "options",
+		Short: "list every flag of status and diagnose, and those of every command",
+		Long: `Options lists the flags of status and diagnose by what they are for, and at the end those
+that every command has. Other commands have some of them and some of their own: see the
+help of each.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprint(cmd.OutOrStdout(), strings.TrimLeft(flagGroups(cmd.Root()), "\n")+"\n")
+			return err
+		},
+	}
+}
+
 // usage is how a command is called, its examples, subcommands and flags.
 func usage(cmd *cobra.Command) string {
+	if !cmd.HasParent() {
+		return rootUsage(cmd)
+	}
 	var b strings.Builder
 	b.WriteString("Usage:")
 	if cmd.Runnable() {
@@ -49,21 +93,43 @@ func usage(cmd *cobra.Command) string {
 	if cmd.HasExample() {
 		b.WriteString("\n\nExamples:\n" + trimRight(cmd.Example))
 	}
-	if cmd.HasAvailableSubCommands() {
-		groups := cmd.Groups()
-		if len(groups) == 0 {
-			groups = []*cobra.Group{{Title: "Commands:"}}
-		}
-		for _, g := range groups {
-			b.WriteString("\n\n" + g.Title)
-			for _, c := range cmd.Commands() {
-				if (g.ID == "" || c.GroupID == g.ID) && (c.IsAvailableCommand() || c.Name() == "help") {
-					fmt.Fprintf(&b, "\n  %-*s %s", c.NamePadding(), c.Name(), c.Short)
-				}
+	commands(&b, cmd)
+	return b.String() + flagGroups(cmd) + "\n"
+}
+
+// commands lists the commands below one, by their groups.
+func commands(b *strings.Builder, cmd *cobra.Command) {
+	if !cmd.HasAvailableSubCommands() {
+		return
+	}
+	groups := cmd.Groups()
+	if len(groups) == 0 {
+		groups = []*cobra.Group{{Title: "Commands:"}}
+	}
+	for _, g := range groups {
+		b.WriteString("\n\n" + g.Title)
+		for _, c := range inOrder(cmd.Commands()) {
+			if (g.ID == "" || c.GroupID == g.ID) && (c.IsAvailableCommand() || c.Name() == "help") {
+				fmt.Fprintf(b, "\n  %-*s %s", c.NamePadding(), c.Name(), c.Short)
 			}
 		}
 	}
-	return b.String() + flagGroups(cmd) + "\n"
+}
+
+// first are the commands that come first in their groups: those of a night, in its order.
+var first = []string{"status", "diagnose", "watch", "scan", "explain", "list"}
+
+// inOrder are commands by name, those of first before all others.
+func inOrder(list []*cobra.Command) []*cobra.Command {
+	rank := func(c *cobra.Command) int {
+		if i := slices.Index(first, c.Name()); i >= 0 {
+			return i
+		}
+		return len(first)
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b *cobra.Command) int { return rank(a) - rank(b) })
+	return list
 }
 
 // flagGroups renders the flags of a command, each group under its heading.

@@ -22,13 +22,8 @@ func (a *app) rollCommand() *cobra.Command {
 which did not, at which stage each one stopped, why, with proof, and what is safe
 to do about it.
 
-Without a command it prints the host status: the hosts that are not done, and their
-stage. It only reads.`,
-		Example: cmdutil.Example(a.Name, "", "the host status of the cluster of the kubeconfig") +
-			cmdutil.Example(a.Name, "--from ./must-gather.local.123", "the host status in an archive, without a cluster") +
-			cmdutil.Example(a.Name, "--install-dir .", "while openshift-install works in this directory, also before there is an API") +
-			cmdutil.Example(a.Name, "diagnose", "the whole answer") +
-			cmdutil.Example(a.Name, "demo", "an example, without a cluster and an archive"),
+Without a command it is ` + "`" + `status` + "`" + `. Nothing is changed but by fix, csr approve, worker
+and preflight --write.`,
 		Args: a.noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			r, err := a.session().Open(cmd.Context())
@@ -53,6 +48,23 @@ stage. It only reads.`,
 	a.AddAcceptFlag(cmd, &a.source)
 	a.AddOutputFlags(cmd, "text", "wide", "name", "json", "yaml", "html", "markdown", "sarif", "junit")
 	a.AddFailOn(cmd)
+	return cmd
+}
+
+// statusCommand is what the program does without a command, under a name.
+func (a *app) statusCommand() *cobra.Command {
+	cmd := a.rollCommand()
+	cmd.Use, cmd.Short = "status", "list the hosts that are not done, and at which stage they are"
+	cmd.Long = `Status prints the hosts that are not done: the stage of each, since when, and why, and
+the number of the others. It is what the program does without a command. It only reads.
+
+Exit codes: 0 nothing wrong, or accepted, 1 the tool could not do its work, 2 a fault at
+or above --fail-on, 3 undecided.`
+	cmd.Example = cmdutil.Example(a.Name, "status", "the cluster of the kubeconfig") +
+		cmdutil.Example(a.Name, "status --from ./must-gather.local.123", "an archive, without a cluster") +
+		cmdutil.Example(a.Name, "status --install-dir .", "while openshift-install works in this directory, also before there is an API") +
+		cmdutil.Example(a.Name, "status --all", "every host, also those that are done")
+	cmd.Args = cobra.NoArgs
 	return cmd
 }
 

@@ -45,11 +45,11 @@ func (a *app) rootCommand() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add(groupLook, a.diagnoseCommand(), watch.Command(a.App), a.scanCommand(), a.demoCommand(), a.collectCommand(), preflight.Command(a.App),
+	add(groupLook, a.statusCommand(), a.diagnoseCommand(), watch.Command(a.App), a.scanCommand(), a.demoCommand(), a.collectCommand(), preflight.Command(a.App),
 		watch.Baseline(a.App), a.canICommand(), a.mcpCommand())
 	add(groupRepair, repair.Command(a.App), workers.Requests(a.App), workers.Command(a.App))
 	add(groupKnow, a.explainCommand(), a.listCommand(), a.docsCommand(), a.lintCommand(), a.testCommand())
-	add(groupOther, a.labCommand(), a.versionCommand())
+	add(groupOther, a.labCommand(), a.optionsCommand(), a.versionCommand())
 	root.AddCommand(a.gatherCommand())
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)

@@ -15,14 +15,14 @@ func TestParseSubject(t *testing.T) {
 	for arg, want := range map[string]string{
 		"node/a": "host/a", "Nodes/a": "host/a", "bmh/a": "host/a", "machine.machine.openshift.io/a": "host/a",
 		"mcp/worker": "pool/worker", "csr/csr-1": "csr/csr-1", "co/etcd": "operator/etcd",
-		"node/a.example.com": "host/a.example.com",
+		"node/a.example.com": "host/a.example.com", "control0": "host/control0", "w1.example.com": "host/w1.example.com",
 	} {
 		s, err := session.ParseSubject(arg)
 		if err != nil || s.String() != want {
 			t.Errorf("%s: %s, %v; want %s", arg, s, err, want)
 		}
 	}
-	for _, arg := range []string{"", "a", "node/", "/a", "pod/a"} {
+	for _, arg := range []string{"", "node", "mcp", "A b", "a_b", "node/", "/a", "pod/a"} {
 		if s, err := session.ParseSubject(arg); err == nil {
 			t.Errorf("%q is taken for %s", arg, s)
 		}
