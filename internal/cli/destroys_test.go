@@ -49,6 +49,7 @@ var destroying = map[string][]string{
 	`oc patch mcp/master --type merge -p '{"spec":{"paused":false}}'`: {"starts all that has waited"},
 	"oc edit mcp worker": {"spec.paused", "two etcd members"},
 	"oc adm drain worker-1 --force --delete-emptydir-data --ignore-daemonsets": {"emptyDir is gone for good", "stays cordoned until uncordon"},
+	"openshift-install destroy cluster --dir mycluster":                        {"keep running, with their disks", "corrected in the plan", "explain repeat-installation"},
 	"virsh destroy master-0":                                                {"power switch", "its disks stay"},
 	"virsh undefine master-0 --remove-all-storage":                          {"deletes the definition", "virsh dumpxml"},
 	"wipefs -a /dev/sda":                                                    {"for good", "serial number or WWN"},

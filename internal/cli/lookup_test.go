@@ -37,7 +37,7 @@ var questions = []struct {
 	{"image pull unauthorized", []string{"image-pull-unauthorized"}},
 	{"dns resolv", []string{"dns-resolver-wrong"}},
 	{"time drift", []string{"host-clock-wrong"}},
-	{"hosted cluster worker missing", []string{"hosted-no-worker-yet"}},
+	{"hosted cluster worker missing", []string{"hosted-no-worker-yet", "hosted-workers-to-create"}},
 	{"bmh stuck inspecting", []string{"bmh-inspection-stuck"}},
 	{"power off host", []string{"bmh-switched-off"}},
 	{"vip not reachable", []string{"api-vip-not-held"}},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
+	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -209,12 +210,13 @@ type workers struct {
 	Nodes   facts.Field[int]       `cel:"nodes"`
 	Wanted  facts.Field[int]       `cel:"wanted"`
 	Created facts.Field[time.Time] `cel:"created"` // of the oldest NodePool
+	Booting facts.Field[int]       `cel:"booting"` // hosts that a console, a request or a person shows, and that are no Nodes yet
+	Manual  facts.Field[bool]      `cel:"manual"`  // every NodePool is of platform None: no controller makes its machines
 }
 
 func workersFact() facts.Fact {
-	return facts.Define("hosted-workers", fault.Cluster, "whether a worker has joined the hosted cluster yet", []evidence.Need{
-		evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.NodePools, evidence.HostedNamespace),
-	}, readWorkers)
+	return facts.Define("hosted-workers", fault.Cluster, "whether a worker has joined the hosted cluster yet", append(inventory.Needs(),
+		evidence.Objects(evidence.NodePools, evidence.HostedNamespace)), readWorkers)
 }
 
 func readWorkers(ctx context.Context, w *facts.World, _ fault.Subject) (workers, error) {
@@ -231,7 +233,7 @@ func readWorkers(ctx context.Context, w *facts.World, _ fault.Subject) (workers,
 	if err != nil {
 		return f, err
 	}
-	wanted := 0
+	wanted, manual := 0, true
 	f.Nodes.Set(len(nodes), evidence.Listed(evidence.Nodes, "", fmt.Sprintf("%d Nodes", len(nodes))))
 	for _, o := range pools {
 		if evidence.String(o.Content, "spec", "clusterName") != h.Name {
@@ -242,9 +244,25 @@ func readWorkers(ctx context.Context, w *facts.World, _ fault.Subject) (workers,
 		item := o.Shows("spec.replicas", fmt.Sprintf("%d replicas, and %d Nodes are there", replicas, len(nodes)), o.Created())
 		f.Wanted.Prove(item)
 		f.Nodes.Prove(item)
+		platform := evidence.String(o.Content, "spec", "platform", "type")
+		manual = manual && platform == "None"
+		f.Manual.Prove(o.Shows("spec.platform.type", "platform "+platform, o.Created()))
 		facts.Earliest(&f.Created, o.Created(), item)
 	}
+	roll, err := inventory.Read(ctx, w)
+	if err != nil {
+		return f, err
+	}
+	booting := 0
+	f.Booting.Prove(evidence.Listed(evidence.Nodes, "", fmt.Sprintf("%d Nodes", len(nodes))))
+	for _, host := range roll.Hosts {
+		if host.Node == nil && (host.Console != "" || len(host.Claims) > 0 || host.Named != nil || host.Hosted != nil) {
+			booting++
+		}
+	}
+	f.Booting.Set(booting)
 	f.Wanted.Set(wanted)
+	f.Manual.Set(manual && wanted > 0)
 	facts.Complete(&f)
 	return f, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
+	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
 // fixEnd is how a run of apply, resume or undo ended, as -o json prints it.
@@ -187,11 +189,16 @@ func (a *app) nextAfter(run fixRun, end fixEnd, err error) []answer.Entry {
 		return nil
 	}
 	undoing := run.verb == "undo" || o.State == repair.Undone
+	begun := a.planOf(run)
+	changed := wantsNewPlan(err)
+	if changed && !undoing {
+		add("new plan", append([]string{"fix", "plan"}, begun.again...)...)
+	}
 	if err != nil && o.State != repair.Undone {
-		if !undoing {
+		if !undoing && !changed {
 			add("continue", "fix", "resume", id)
 		}
-		if o.State != repair.NothingDone {
+		if o.State != repair.NothingDone && begun.undoable && !refusedUndo(run, err) {
 			add("undo it", "fix", "undo", id)
 		}
 	}
@@ -203,7 +210,7 @@ func (a *app) nextAfter(run fixRun, end fixEnd, err error) []answer.Entry {
 	}
 	switch {
 	case o.State == repair.Undone:
-		add("new plan", "fix", "plan")
+		add("new plan", append([]string{"fix", "plan"}, begun.again...)...)
 	case o.State == repair.PartlyDone && err == nil:
 		add("plan the rest", "fix", "plan")
 	case o.State == repair.InProgress && !o.Until.IsZero():
@@ -221,6 +228,49 @@ func (a *app) nextAfter(run fixRun, end fixEnd, err error) []answer.Entry {
 	}
 	add(theRecord, "fix", "history", id)
 	return list
+}
+
+// refusedUndo reports whether an undo ended because what is left cannot be undone: asked again it
+// would be refused again.
+func refusedUndo(run fixRun, err error) bool {
+	var person *repair.NeedPerson
+	return run.verb == "undo" && errors.As(err, &person) && len(person.Left) > 0
+}
+
+// wantsNewPlan reports whether a run was refused because the plan no longer fits what is there: to
+// continue it is refused for as long as that stands.
+func wantsNewPlan(err error) bool {
+	var refused *repair.Refused
+	return errors.As(err, &refused) && strings.HasPrefix(refused.WayOut, "make a new plan")
+}
+
+// begunPlan is what the journal has of a plan.
+type begunPlan struct {
+	undoable bool     // a step that was done, or may have been, can be undone
+	again    []string // the flags of fix plan with which it was made
+}
+
+// planOf reads the journal of a run's plan. Where that cannot be read, undo is offered: it reports why.
+func (a *app) planOf(run fixRun) begunPlan {
+	state, err := statedir.Path(run.stateDir, a.IO.Getenv)
+	if err != nil {
+		return begunPlan{undoable: true}
+	}
+	h, err := repair.HistoryOf(state, run.id)
+	if err != nil || h.Plan == nil {
+		return begunPlan{undoable: true}
+	}
+	b := begunPlan{undoable: slices.ContainsFunc(h.Acted(), func(s repair.Step) bool { return !strings.HasPrefix(s.Inverse, "none") })}
+	if len(h.Plan.Before.Others) > 0 {
+		b.again = append(b.again, "--root", shellcommand.Quote(h.Plan.Root.Fault+"@"+h.Plan.Root.Subject.String()))
+	}
+	for _, e := range h.Plan.Before.Expected {
+		b.again = append(b.again, "--expect", shellcommand.Quote(e))
+	}
+	if h.Plan.Cluster.Hosted != "" {
+		b.again = append(b.again, "--hosted", shellcommand.Quote(h.Plan.Cluster.Hosted))
+	}
+	return b
 }
 
 const theRecord = "the record"
