@@ -15,7 +15,7 @@ import (
 func (j *job) lock(ctx context.Context) (unlock func(), err error) {
 	path := j.recordFile() + ".lock"
 	for {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 		if err != nil {
 			return nil, fmt.Errorf("lock %s: %w", j.order.Worker.Name, err)
 		}

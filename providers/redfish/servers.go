@@ -40,6 +40,9 @@ type record struct {
 	Cleaned bool     `json:"cleaned,omitempty"`
 }
 
+// imageForm is a name that start gives to an image.
+var imageForm = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,62}-[0-9a-f]{32}\.iso$`)
+
 var workerForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$`)
 
 // job is one call about one server.
@@ -107,17 +110,20 @@ func (j *job) write() error {
 	}
 	tmp := j.recordFile() + partSuffix
 	out, err := createNew(tmp, 0o600)
-	if err == nil {
-		_, err = out.Write(raw)
-		err = errors.Join(err, out.Close())
-	}
 	if err != nil {
 		return fmt.Errorf("write down what is begun: %w", err)
 	}
-	return os.Rename(tmp, j.recordFile())
+	_, err = out.Write(raw)
+	if err = errors.Join(err, out.Close()); err == nil {
+		err = os.Rename(tmp, j.recordFile())
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write down what is begun: %w", err), os.Remove(tmp))
+	}
+	return nil
 }
 
-// mine refuses a server that another run has begun with.
+// mine refuses a server that another run has begun with, and a record that names another file than start does.
 func (j *job) mine() error {
 	if !j.begun {
 		return provider.ErrNone
@@ -125,6 +131,9 @@ func (j *job) mine() error {
 	if j.record.Run != j.order.Run || j.record.Hosted != j.order.Hosted {
 		return fmt.Errorf("%s is of run %.40s of hosted cluster %.80s (%s): it "+
 			"stays as it is", j.order.Worker.Name, j.record.Run, j.record.Hosted, j.recordFile())
+	}
+	if !imageForm.MatchString(j.record.Image) { // others may write to the directory, and the image is removed in the end
+		return fmt.Errorf("%s: %.80q is not the name of an image", j.recordFile(), j.record.Image)
 	}
 	return nil
 }
@@ -361,8 +370,10 @@ func (*servers) Delete(ctx context.Context, o provider.Order) error {
 	if err := j.clean(m); err != nil {
 		return err
 	}
-	if err := ignore(os.Remove(j.recordFile()), fs.ErrNotExist); err != nil {
-		return err
+	for _, name := range []string{j.recordFile(), j.recordFile() + partSuffix} {
+		if err := ignore(os.Remove(name), fs.ErrNotExist); err != nil {
+			return err
+		}
 	}
 	j.begun = false
 	return nil
