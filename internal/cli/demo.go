@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/demo"
+	"github.com/rollcall-project/rollcall/internal/newfile"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 )
@@ -80,15 +81,11 @@ func (a *app) listDemos(format string, set *demo.Set) error {
 }
 
 func (a *app) saveDemo(path string, raw []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	err := newfile.Bytes(path, 0o600, raw)
 	if errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("--save %s: something is there already; name another file", path)
 	}
 	if err != nil {
-		return fmt.Errorf("save the example: %w", err)
-	}
-	_, err = f.Write(raw)
-	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("save the example: %w", err)
 	}
 	return nil

@@ -3,12 +3,12 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	"github.com/rollcall-project/rollcall/internal/newfile"
 )
 
 // gatherName is what the must-gather image calls the program: `oc adm must-gather` runs
@@ -42,7 +42,7 @@ func (a *app) gather(ctx context.Context, to string) error {
 		return err
 	}
 	text := "rollcall\n" + readVersion().Version + "\n"
-	if err := os.WriteFile(filepath.Join(to, "version"), []byte(text), 0o600); err != nil {
+	if err := newfile.Bytes(filepath.Join(to, "version"), 0o600, []byte(text)); err != nil {
 		return fmt.Errorf("write the version of the must-gather: %w", err)
 	}
 	return nil

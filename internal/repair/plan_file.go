@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	yamlnode "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
 
+	"github.com/rollcall-project/rollcall/internal/newfile"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
 )
 
@@ -309,16 +309,12 @@ func (p *Plan) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	err = newfile.Bytes(path, 0o644, raw)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("save plan: %s is there already", path)
 	}
 	if err != nil {
 		return fmt.Errorf("save plan: %w", err)
-	}
-	_, err = f.Write(raw)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("save plan %s: %w", path, err)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
+	"github.com/rollcall-project/rollcall/internal/newfile"
 	"github.com/rollcall-project/rollcall/internal/repair/hostscript"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
@@ -127,16 +128,11 @@ func (a *app) internalAPI(ctx context.Context, node string) (address string, err
 }
 
 // writeScript writes a file that does not exist yet.
-func writeScript(path, text string) (err error) {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+func writeScript(path, text string) error {
+	err := newfile.Bytes(path, 0o600, []byte(text))
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists; name a new file with --to FILE", path)
 	}
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	_, err = file.WriteString(text)
 	return err
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/newfile"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
@@ -95,26 +96,13 @@ func (a *app) saveBaseline(ctx context.Context, file string) (err error) {
 	if file == "" {
 		return b.Write(a.IO.Out)
 	}
-	if err := writeNew(file, b); err != nil {
+	if err := newfile.Write(file, 0o600, b.Write); err != nil {
 		return fmt.Errorf("write the baseline: %w", err)
 	}
 	return baseline.Saved{
 		File: file, Saved: b, Healthy: d.Verdict.Class == diagnosis.Healthy, Reason: d.Verdict.Reason, Backup: backupCommand(ctx, w),
 		Compare: []string{a.Name, "baseline", "compare", shellcommand.Quote(file)},
 	}.Print(a.IO.Out, a.Style())
-}
-
-func writeNew(file string, b baseline.Baseline) (err error) {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err = errors.Join(err, f.Close()); err != nil {
-			err = errors.Join(err, os.Remove(file))
-		}
-	}()
-	return b.Write(f)
 }
 
 // backupCommand takes a backup of etcd on the first control-plane node
