@@ -14,6 +14,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/outbound"
 )
 
 // Served is the certificate that a kubelet serves, verified against the CA of the
@@ -82,8 +83,8 @@ func servedAt(ctx context.Context, dial Dialer, address string, config *tls.Conf
 		return nil, fmt.Errorf("connect to the kubelet: %w", err)
 	}
 	defer func() { err = errors.Join(err, raw.Close()) }()
-	conn := tls.Client(raw, config)
-	if err := conn.HandshakeContext(ctx); err != nil {
+	conn, err := outbound.TLS(ctx, raw, config)
+	if err != nil {
 		return nil, fmt.Errorf("verify what the kubelet at %s serves: %w", address, err)
 	}
 	return conn.ConnectionState().PeerCertificates[0], nil

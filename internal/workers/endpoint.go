@@ -7,9 +7,10 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/outbound"
 )
 
 // Endpoint is the answer of the ignition endpoint, asked from this machine.
@@ -37,16 +38,9 @@ func AskEndpoint(ctx context.Context, u UserData) Endpoint {
 		return Endpoint{Detail: err.Error()}
 	}
 	request.Header.Set("Authorization", "Bearer "+base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "not-a-token-%x", token)))
-	client := http.Client{
-		Transport: &http.Transport{
-			TLSClientConfig:        &tls.Config{RootCAs: u.CA, MinVersion: tls.VersionTLS12},
-			DialContext:            (&net.Dialer{Timeout: endpointTimeout}).DialContext,
-			MaxResponseHeaderBytes: 64 << 10, DisableKeepAlives: true,
-		},
-		// Ignition drops the headers on a redirect, so that the token would not arrive
-		// (coreos/ignition:internal/resource/url.go).
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	// No redirect is followed: Ignition drops the headers on one, so that the token would not arrive
+	// (coreos/ignition:internal/resource/url.go).
+	client := outbound.HTTP(outbound.Options{TLS: &tls.Config{RootCAs: u.CA, MinVersion: tls.VersionTLS12}, Dial: outbound.Dialer(endpointTimeout).DialContext})
 	response, err := client.Do(request)
 	if err != nil {
 		var verify *tls.CertificateVerificationError

@@ -9,12 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/outbound"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
@@ -67,7 +67,7 @@ type sight struct {
 func look(ctx context.Context, a address) (sight, *problem) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
-	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", a.dialAddress())
+	raw, err := outbound.Dial(ctx, "tcp", a.dialAddress())
 	if err != nil {
 		return sight{}, &problem{failure: Unreachable, detail: whyNot(err, probe.StageConnected)}
 	}
@@ -76,11 +76,11 @@ func look(ctx context.Context, a address) (sight, *problem) {
 	if a.base.Scheme != "https" {
 		return seen, nil
 	}
-	conn := tls.Client(raw, &tls.Config{
+	conn, err := outbound.TLS(ctx, raw, &tls.Config{
 		MinVersion: tls.VersionTLS12, ServerName: a.base.Hostname(),
 		InsecureSkipVerify: true, //nolint:gosec // only to look at the certificate; nothing is sent
 	})
-	if err := conn.HandshakeContext(ctx); err != nil {
+	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
 			return sight{}, &problem{failure: Timeout, detail: "connected, and no TLS answer in " + dialTime.String()}
 		}
@@ -123,10 +123,9 @@ func verify(chain []*x509.Certificate, host string, roots *x509.CertPool, at tim
 // newClient returns a client that talks to the server with this very certificate only.
 // Whether that is trusted was decided before.
 func newClient(a address, leaf *x509.Certificate, answer time.Duration, clock func() time.Time) *client {
-	transport := &http.Transport{
-		DisableCompression: true, MaxResponseHeaderBytes: 64 << 10, MaxConnsPerHost: 1, TLSHandshakeTimeout: dialTime,
-		DialContext: (&net.Dialer{Timeout: dialTime}).DialContext, ResponseHeaderTimeout: answer,
-		TLSClientConfig: &tls.Config{
+	connection := outbound.HTTP(outbound.Options{
+		Reuse: true, Handshake: dialTime, Dial: outbound.Dialer(dialTime).DialContext, Headers: answer,
+		TLS: &tls.Config{
 			MinVersion: tls.VersionTLS12, ServerName: a.base.Hostname(),
 			InsecureSkipVerify: true, //nolint:gosec // VerifyConnection compares with the certificate that was judged
 			VerifyConnection: func(s tls.ConnectionState) error {
@@ -136,11 +135,8 @@ func newClient(a address, leaf *x509.Certificate, answer time.Duration, clock fu
 				return nil
 			},
 		},
-	}
-	return &client{base: a.base, answerTime: answer, clock: clock, http: &http.Client{
-		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	})
+	return &client{base: a.base, answerTime: answer, clock: clock, http: connection}
 }
 
 func (c *client) close() { c.http.CloseIdleConnections() }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/beevik/ntp"
 
+	"github.com/rollcall-project/rollcall/internal/outbound"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
@@ -51,6 +52,6 @@ func (c *checker) clock(ctx context.Context, a *probe.NetAnswer) {
 
 func (c *checker) asked(ctx context.Context) ntp.QueryOptions {
 	return ntp.QueryOptions{Timeout: c.Step / 2, GetSystemTime: time.Now, Dialer: func(_, remote string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "udp", remote)
+		return outbound.Dial(ctx, "udp", remote)
 	}}
 }

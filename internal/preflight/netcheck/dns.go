@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/rollcall-project/rollcall/internal/outbound"
 )
 
 // The resolver of the standard library looks into the /etc/hosts of this machine first. What
@@ -240,7 +242,6 @@ func arpa(ip netip.Addr) string {
 // dialServer opens connections to one name server.
 func (c *checker) dialServer(address string) func(context.Context, string) (net.Conn, error) {
 	return func(ctx context.Context, network string) (net.Conn, error) {
-		d := net.Dialer{Timeout: 3 * time.Second}
-		return d.DialContext(ctx, network, address)
+		return outbound.Dialer(3*time.Second).DialContext(ctx, network, address)
 	}
 }

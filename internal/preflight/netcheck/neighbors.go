@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/outbound"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
@@ -104,7 +105,7 @@ func (c *checker) neighborAnswers() []probe.NetAnswer {
 // poke sends an empty datagram to the discard port. Who has it closed answers with ICMP,
 // and no one acts upon it.
 func poke(ctx context.Context, ip string) {
-	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "udp", net.JoinHostPort(ip, "9"))
+	conn, err := outbound.Dialer(time.Second).DialContext(ctx, "udp", net.JoinHostPort(ip, "9"))
 	if err != nil {
 		return
 	}

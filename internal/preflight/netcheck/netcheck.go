@@ -27,6 +27,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/outbound"
 	"github.com/rollcall-project/rollcall/internal/source/apipath"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
@@ -199,7 +200,7 @@ func (c *checker) dial(ctx context.Context, network, address string) (net.Conn, 
 	if c.From != nil {
 		return c.From.Dial(ctx, network, address)
 	}
-	return (&net.Dialer{}).DialContext(ctx, network, address)
+	return outbound.Dial(ctx, network, address)
 }
 
 // objects returns answers in the order of their names.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/outbound"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
@@ -51,7 +52,7 @@ func (h here) delays(ctx context.Context, ip string, n int) ([]time.Duration, st
 // refused.
 func knock(ctx context.Context, ip string, port int, within time.Duration) (time.Duration, bool) {
 	began := time.Now()
-	conn, err := (&net.Dialer{Timeout: within}).DialContext(ctx, "tcp", net.JoinHostPort(ip, strconv.Itoa(port)))
+	conn, err := outbound.Dialer(within).DialContext(ctx, "tcp", net.JoinHostPort(ip, strconv.Itoa(port)))
 	took := time.Since(began)
 	if err == nil {
 		_ = conn.Close()
@@ -66,10 +67,11 @@ const traced = "33434"
 
 // udp opens a socket for one packet: answers of the kernel belong to it alone.
 func udp(ctx context.Context, ip string, discover int) (*net.UDPConn, error) {
-	dialer := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
+	dialer := outbound.Dialer(0)
+	dialer.Control = func(_, _ string, raw syscall.RawConn) error {
 		var err error
 		return errors.Join(raw.Control(func(fd uintptr) { err = dontFragment(fd, ip, discover) }), err)
-	}}
+	}
 	conn, err := dialer.DialContext(ctx, "udp", net.JoinHostPort(ip, traced))
 	if err != nil {
 		return nil, err
@@ -120,7 +122,7 @@ func header(ip string) int {
 
 // mtu is that of the interface, not the kernel's memory of the path.
 func (here) mtu(ctx context.Context, ip string) (int, error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, "udp", net.JoinHostPort(ip, traced))
+	conn, err := outbound.Dial(ctx, "udp", net.JoinHostPort(ip, traced))
 	if err != nil {
 		return 0, err
 	}

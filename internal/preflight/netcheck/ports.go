@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
+	"github.com/rollcall-project/rollcall/internal/outbound"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
@@ -84,16 +85,15 @@ func (c *checker) port(ctx context.Context, name string, a *probe.NetAnswer) {
 // request makes one request without a credential. name is the server's name for TLS.
 func (c *checker) request(ctx context.Context, method, target, name string, proxy *url.URL, a *probe.NetAnswer) []*x509.Certificate {
 	w := &wire.Witness{}
-	transport := &http.Transport{
-		Proxy: http.ProxyURL(proxy), DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10, DialContext: c.dial,
-		TLSClientConfig: &tls.Config{
+	client := outbound.HTTP(outbound.Options{
+		Proxy: http.ProxyURL(proxy), Dial: c.dial,
+		TLS: &tls.Config{
 			MinVersion: tls.VersionTLS10, ServerName: name, // old or odd: the wish is to see it, not to trust it
 			InsecureSkipVerify: true, //nolint:gosec // only to look at the certificate; no credential is sent
 			VerifyConnection:   w.SawChain,
 		},
-	}
-	defer transport.CloseIdleConnections()
-	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	})
+	defer client.CloseIdleConnections()
 	req, err := http.NewRequestWithContext(w.Watch(ctx), method, target, nil)
 	if err != nil {
 		a.ErrorClass, a.Error = probe.ErrOther, wireClip(err)

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/outbound"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
@@ -102,22 +103,19 @@ func (s *Source) proxyFor(r endpoint) *url.URL {
 func (s *Source) connect(ctx context.Context, r endpoint, proxy *url.URL, a *probe.APIAnswer) error {
 	w := &wire.Witness{}
 	name := s.serverName(r)
-	transport := &http.Transport{
-		Proxy: http.ProxyURL(proxy), DisableCompression: true, MaxResponseHeaderBytes: 64 << 10, MaxConnsPerHost: 1,
-		TLSClientConfig: &tls.Config{
+	o := outbound.Options{
+		Proxy: http.ProxyURL(proxy), Reuse: true,
+		TLS: &tls.Config{
 			MinVersion: tls.VersionTLS10, ServerName: name, // old or odd: the wish is to see it, not to trust it
 			InsecureSkipVerify: true, //nolint:gosec // only to look at the certificate; no credential is sent
 			VerifyConnection:   w.SawChain,
 		},
 	}
 	if s.opts.From != nil {
-		transport.DialContext = s.opts.From.Dial
+		o.Dial = s.opts.From.Dial
 	}
-	defer transport.CloseIdleConnections()
-	client := &http.Client{
-		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	client := outbound.HTTP(o)
+	defer client.CloseIdleConnections()
 	paths := []string{pathReady, pathLive, pathVersion}
 	if r.port == s.mcsPort {
 		paths = []string{pathMCS}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/outbound"
 )
 
 // maxAnswer bounds one answer: a host is some 20 KiB, most of it inventory.
@@ -72,15 +73,7 @@ func New(o Options) *Source {
 			o.Vantage = name
 		}
 	}
-	client := &http.Client{
-		Transport: &http.Transport{ // no proxy: the token is for one address
-			DialContext:            (&net.Dialer{Timeout: o.Wait}).DialContext,
-			ResponseHeaderTimeout:  o.Wait,
-			MaxResponseHeaderBytes: 64 << 10,
-			DisableKeepAlives:      true,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	client := outbound.HTTP(outbound.Options{Dial: outbound.Dialer(o.Wait).DialContext, Headers: o.Wait}) // no proxy: the token is for one address
 	return &Source{opts: o, http: client, turn: make(chan struct{}, 1)}
 }
 

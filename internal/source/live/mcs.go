@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/outbound"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
@@ -21,19 +22,12 @@ func (s *Source) askPool(ctx context.Context, q probe.MCSAnswer) probe.MCSAnswer
 	ctx, cancel := context.WithTimeout(ctx, s.opts.ProbeTimeout)
 	defer cancel()
 	w := &wire.Witness{}
-	transport := &http.Transport{
-		Proxy: nil, DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10,
-		TLSClientConfig: &tls.Config{
-			MinVersion:         tls.VersionTLS10, // old or odd: the wish is to see it, not to trust it
-			InsecureSkipVerify: true,             //nolint:gosec // only to look at the certificate; no credential is sent
-			VerifyConnection:   w.SawChain,
-		},
-	}
-	defer transport.CloseIdleConnections()
-	client := &http.Client{
-		Transport:     transport,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	client := outbound.HTTP(outbound.Options{TLS: &tls.Config{
+		MinVersion:         tls.VersionTLS10, // old or odd: the wish is to see it, not to trust it
+		InsecureSkipVerify: true,             //nolint:gosec // only to look at the certificate; no credential is sent
+		VerifyConnection:   w.SawChain,
+	}})
+	defer client.CloseIdleConnections()
 	address := net.JoinHostPort(q.Host, strconv.Itoa(q.Port))
 	q.At = s.opts.Now()
 	began := time.Now()

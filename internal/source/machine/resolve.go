@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/outbound"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
@@ -105,10 +106,10 @@ func resolve(ctx context.Context, q onhost.Resolution, servers []string, hosts s
 	ctx, cancel := context.WithTimeout(ctx, lookupTime)
 	defer cancel()
 	var turn atomic.Int64
-	dialer := &net.Dialer{Timeout: 5 * time.Second}
-	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+	dialer := outbound.Dialer(5 * time.Second)
+	resolver := outbound.Resolver(func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dialer.DialContext(ctx, network, net.JoinHostPort(servers[int(turn.Add(1)-1)%len(servers)], "53"))
-	}}
+	})
 	addresses, err := resolver.LookupHost(ctx, strings.TrimSuffix(q.Name, ".")+".")
 	var dns *net.DNSError
 	switch {

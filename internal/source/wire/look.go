@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/outbound"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
@@ -19,14 +20,14 @@ import (
 func Resolver() (resolver *net.Resolver, asked func() []string) {
 	var mu sync.Mutex
 	var servers []string
-	resolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+	resolver = outbound.Resolver(func(ctx context.Context, network, address string) (net.Conn, error) {
 		mu.Lock()
 		if !slices.Contains(servers, address) {
 			servers = append(servers, address)
 		}
 		mu.Unlock()
-		return (&net.Dialer{}).DialContext(ctx, network, address)
-	}}
+		return outbound.Dial(ctx, network, address)
+	})
 	return resolver, func() []string {
 		mu.Lock()
 		defer mu.Unlock()

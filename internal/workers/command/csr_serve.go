@@ -27,6 +27,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/outbound"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/scan"
 	"github.com/rollcall-project/rollcall/internal/session"
@@ -132,7 +133,7 @@ func (a *app) serveRequests(ctx context.Context, f serveFlags) error {
 
 // serveConfig is what the flags say, but for the inventory.
 func (a *app) serveConfig(f serveFlags) (approver.Config, error) {
-	c := approver.Config{Limits: f.limits, After: f.after, DryRun: f.dryRun, Now: a.IO.Clock, Metrics: approver.NewMetrics(), Dial: &net.Dialer{}}
+	c := approver.Config{Limits: f.limits, After: f.after, DryRun: f.dryRun, Now: a.IO.Clock, Metrics: approver.NewMetrics(), Dial: outbound.Dialer(0)}
 	if len(f.inventory) == 0 {
 		return c, session.Usagef("name who is expected: --inventory cluster, file:PATH or configmap:NS/NAME")
 	}
