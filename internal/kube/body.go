@@ -39,6 +39,7 @@ type body struct {
 	most   int64 // of the whole answer
 	run    *allowance
 	cancel context.CancelFunc
+	done   func(error) // how reading ended; nil: no one asks
 }
 
 // Read implements io.Reader.
@@ -55,6 +56,10 @@ func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.left -= int64(n)
 	b.run.left.Add(-int64(n))
+	if err != nil && b.done != nil {
+		b.done(err)
+		b.done = nil
+	}
 	return n, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -27,6 +28,9 @@ type Limits struct {
 	Page    int64         // of one whose request bounds the answer itself (limit, limitBytes); 0 is Answer
 	Run     int64         // bytes of all answers together but logs; 0 is no limit
 	RunLogs int64         // of all logs together; 0 is no limit
+	// Patience is the Request by which waiting in vain is bounded, where the caller bounds each request; 0 is Request.
+	// What a command sends to a server that answers nothing ends within some three of it.
+	Patience time.Duration
 }
 
 func (l Limits) withDefaults() Limits {
@@ -36,6 +40,7 @@ func (l Limits) withDefaults() Limits {
 	l.Page = cmp.Or(l.Page, l.Answer)
 	l.Run = cmp.Or(l.Run, NoLimit)
 	l.RunLogs = cmp.Or(l.RunLogs, NoLimit)
+	l.Patience = cmp.Or(l.Patience, l.Request)
 	return l
 }
 
@@ -55,8 +60,8 @@ func Protect(cfg *rest.Config, l Limits) *rest.Config {
 	}
 	cfg.Timeout = 0 // the transport's bound covers the body, too, and not what is upgraded
 	run, logs := newAllowance(l.Run), newAllowance(l.RunLogs)
-	waits := &waits{most: l.Request}
-	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return protected{next, l, run, logs, waits} })
+	waits, patience := &waits{most: l.Request}, &patience{request: l.Patience}
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return protected{next, l, run, logs, waits, patience} })
 	return cfg
 }
 
@@ -66,6 +71,7 @@ type protected struct {
 	l         Limits
 	run, logs *allowance
 	waits     *waits
+	patience  *patience
 }
 
 // WrappedRoundTripper lets client-go find the transport below.
@@ -87,13 +93,20 @@ func (t protected) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := run.err(); err != nil {
 		return nil, err
 	}
+	began := time.Now()
+	if !query.Has("watch") {
+		within = t.patience.within(within, began)
+	}
 	ctx, cancel := bounded(req.Context(), within)
-	resp, err := t.next.RoundTrip(req.WithContext(ctx))
+	resp, err := t.once(req.WithContext(ctx))
+	now := time.Now()
 	if err != nil {
 		cancel()
+		if !errors.Is(req.Context().Err(), context.Canceled) {
+			t.patience.failed(began, now)
+		}
 		return nil, err
 	}
-	now := time.Now()
 	noteRetryAfter(req.Context(), resp, now)
 	if end, ok := req.Context().Deadline(); !t.waits.may(retryAfter(resp.Header, now), now, end, ok) {
 		resp.Header.Del("Retry-After") // client-go waits as long as it is told
@@ -106,7 +119,19 @@ func (t protected) RoundTrip(req *http.Request) (*http.Response, error) {
 		cancel()
 		return nil, errors.Join(fmt.Errorf("%s %s: %w (%s)", req.Method, req.URL.Path, ErrRedirect, resp.Status), resp.Body.Close())
 	}
-	resp.Body = &body{ReadCloser: resp.Body, left: most, most: most, run: run, cancel: cancel}
+	b := &body{ReadCloser: resp.Body, left: most, most: most, run: run, cancel: cancel}
+	if !query.Has("watch") {
+		b.done = func(err error) {
+			switch {
+			case errors.Is(req.Context().Err(), context.Canceled):
+			case err != nil && !errors.Is(err, io.EOF) || resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests:
+				t.patience.failed(began, time.Now())
+			default:
+				t.patience.answered()
+			}
+		}
+	}
+	resp.Body = b
 	return resp, nil
 }
 
@@ -115,5 +140,5 @@ func bounded(ctx context.Context, within time.Duration) (context.Context, contex
 	if within < 0 {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeoutCause(ctx, within, fmt.Errorf("no whole answer within %v", within))
+	return context.WithTimeoutCause(ctx, within, timeoutError{within})
 }

@@ -23,9 +23,9 @@ type answering struct {
 // note remembers how the request for a list ended.
 func (q *answering) note(caller, asked context.Context, err error) {
 	switch {
-	case err == nil || asked.Err() == nil:
+	case err == nil || asked.Err() == nil && !errors.Is(err, context.DeadlineExceeded):
 		q.answered.Store(true)
-	case caller.Err() == nil && errors.Is(asked.Err(), context.DeadlineExceeded):
+	case caller.Err() == nil && !errors.Is(asked.Err(), context.Canceled):
 		q.waited.Add(1)
 	}
 }

@@ -97,6 +97,7 @@ type Source struct {
 	mcsPort   int // another one only in tests
 	answering answering
 	refused   atomic.Int32 // requests in a row that were refused on every try
+	refusing  atomic.Int64 // since when, in ns of Unix, no request was answered; 0 where the newest one was
 
 	apis   lazy[*apis]
 	memoMu sync.Mutex
@@ -115,7 +116,7 @@ func New(cfg *rest.Config, opts Options) (*Source, error) {
 	cfg.RateLimiter, cfg.QPS, cfg.Burst = nil, opts.QPS, opts.Burst
 	api, err := kube.New(cfg, kube.Limits{
 		Request: kube.NoLimit, Watch: kube.NoLimit, // every request has a context with a deadline; a log may take longer than a list
-		Page: maxPage, Run: opts.RunBytes, RunLogs: opts.RunLogBytes,
+		Page: maxPage, Run: opts.RunBytes, RunLogs: opts.RunLogBytes, Patience: opts.RequestTimeout,
 	})
 	if err != nil {
 		return nil, err

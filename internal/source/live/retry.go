@@ -21,10 +21,11 @@ const (
 	// to be known soon.
 	maxBroken = 2
 	// maxWait bounds how long one request waits between its tries, also where
-	// Retry-After asks for more.
+	// Retry-After asks for more; so does Options.RequestTimeout.
 	maxWait = 30 * time.Second
 	// enoughRefusals is how many requests in a row are refused on every try before
-	// requests are sent only once: a server that refuses everything has no hurry.
+	// requests are sent only once: a server that refuses everything has no hurry. So
+	// it is after Options.RequestTimeout in which every request was refused.
 	enoughRefusals = 8
 )
 
@@ -42,8 +43,11 @@ func (t *attempts) next(asked context.Context, err error) (time.Duration, bool) 
 	t.n++
 	if err == nil {
 		t.s.refused.Store(0)
+		t.s.refusing.Store(0)
 		return 0, false
 	}
+	now := time.Now()
+	t.s.refusing.CompareAndSwap(0, now.UnixNano())
 	if !passing(asked, err) {
 		return 0, false
 	}
@@ -57,9 +61,9 @@ func (t *attempts) next(asked context.Context, err error) (time.Duration, bool) 
 	case t.n >= most:
 		t.s.refused.Add(1)
 		return 0, false
-	case t.s.refused.Load() >= enoughRefusals:
+	case t.s.refused.Load() >= enoughRefusals || now.Sub(time.Unix(0, t.s.refusing.Load())) > t.s.opts.RequestTimeout:
 		return 0, false
-	case t.waited+pause > maxWait || time.Now().Add(pause).After(t.s.deadline):
+	case t.waited+pause > min(maxWait, t.s.opts.RequestTimeout) || now.Add(pause).After(t.s.deadline):
 		t.later = hint
 		t.s.refused.Add(1)
 		return 0, false
