@@ -60,6 +60,9 @@ func (Describer) Describe(ctx context.Context, w *facts.World) (diagnosis.Cluste
 		if info.Read, err = readWithoutHosts(ctx, w); err != nil {
 			return info, err
 		}
+		if info.Short, err = nodesMissing(ctx, w); err != nil {
+			return info, err
+		}
 	}
 	return info, hosted(ctx, w, &info)
 }

@@ -21,7 +21,7 @@ const maxNamed = 3
 func readWithoutHosts(ctx context.Context, w *facts.World) ([]string, error) {
 	var parts []string
 	for _, read := range []func(context.Context, *facts.World) (string, error){
-		readVersion, readOperators, readPools, readMachineSets, readMachines, readBareMetalHosts,
+		readVersion, readOperators, readPools, readNodePools, readMachineSets, readMachines, readBareMetalHosts,
 	} {
 		part, err := read(ctx, w)
 		if err := tolerate(err); err != nil {
@@ -84,6 +84,33 @@ func readPools(ctx context.Context, w *facts.World) (string, error) {
 	}), err
 }
 
+// readNodePools: the column MESSAGE of a table of them is the message of the condition Ready
+// (openshift/hypershift: api/hypershift/v1beta1/nodepool_types.go).
+func readNodePools(ctx context.Context, w *facts.World) (string, error) {
+	list, err := w.Some(ctx, evidence.NodePools, "")
+	return counted(list, "NodePool", "with the nodes that they want", shortOf), err
+}
+
+// shortOf says how many nodes a NodePool has of those that it wants, "" where that is all.
+func shortOf(o evidence.Object) string {
+	want, have := evidence.Int(o.Content, "spec", "replicas"), evidence.Int(o.Content, "status", "replicas")
+	if have >= want {
+		return ""
+	}
+	said := fmt.Sprintf("%d of %d nodes", have, want)
+	if ready := conditions.Find(conditions.Of(o), "Ready"); ready.Message != "" {
+		said += " (" + ready.Message + ")"
+	}
+	return said
+}
+
+// nodesMissing reports whether a NodePool in a table has fewer nodes than it wants. On the platform
+// None its own count stays 0, which a table does not tell.
+func nodesMissing(ctx context.Context, w *facts.World) (bool, error) {
+	list, err := w.Some(ctx, evidence.NodePools, "")
+	return slices.ContainsFunc(list, func(o evidence.Object) bool { return o.Part() && shortOf(o) != "" }), tolerate(err)
+}
+
 func readMachineSets(ctx context.Context, w *facts.World) (string, error) {
 	list, err := w.Some(ctx, evidence.MachineSets, openshift.MachineAPINamespace)
 	return counted(list, "MachineSet", "available", func(o evidence.Object) string {
@@ -113,6 +140,10 @@ func readBareMetalHosts(ctx context.Context, w *facts.World) (string, error) {
 		}
 		if status := evidence.String(o.Content, "status", "operationalStatus"); status != "OK" && status != "" {
 			return status
+		}
+		state := evidence.String(o.Content, "status", "provisioning", "state")
+		if o.Part() && evidence.String(o.Content, "spec", "consumerRef", "name") == "" && state != "externally provisioned" {
+			return orUnknown(state) + " without a consumer" // a table's row that no host of the list stands for
 		}
 		return ""
 	}), err

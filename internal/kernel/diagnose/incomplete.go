@@ -57,7 +57,7 @@ func onlyPasted(d *diagnosis.Diagnosis) string {
 	if d.Source.Kind != pastedText || d.Cluster.Installer != nil || len(d.Roots)+len(d.Unexplained)+len(d.Accepted)+len(damaged(d))+len(unsettled(d)) > 0 {
 		return ""
 	}
-	if until, _ := waiting(d); !until.IsZero() {
+	if until, _ := waiting(d); !until.IsZero() || d.Cluster.Short {
 		return ""
 	}
 	ready := 0

@@ -83,6 +83,9 @@ func openQuestions(d *diagnosis.Diagnosis) []diagnosis.Question {
 	case expected(d) == 0 && !awaitsFirstHost(d): // a name that only a request claims is no host that answered
 		add([]string{noHost(d)})
 	default:
+		if d.Source.Kind == pastedText && len(d.Cluster.Read) > 0 {
+			add([]string{"read: " + strings.Join(d.Cluster.Read, "; ")})
+		}
 		add(premisesOpen(d), lostOpen(d), hostsOpen(d))
 	}
 	return open

@@ -67,7 +67,8 @@ type ClusterInfo struct {
 
 	Installer *Installer `json:"installer,omitempty"` // where the cluster itself could not be asked
 
-	Read []string `json:"read,omitempty"` // where there is no Node: what else was read, and how it stands
+	Short bool     `json:"-"`              // of what was read instead, a NodePool has fewer nodes than it wants
+	Read  []string `json:"read,omitempty"` // where there is no Node: what else was read, and how it stands
 
 	Began      time.Time `json:"-"` // when the installation began; zero: not known
 	Installing bool      `json:"-"` // no version was ever completed

@@ -113,6 +113,9 @@ func nodePoolRow(row map[string]string, _ time.Time) (map[string]any, evidence.R
 			list = append(list, condition(kind, v))
 		}
 	}
+	if m := row["MESSAGE"]; m != "" { // that of the condition Ready, whose status is not shown
+		list = append(list, map[string]any{"type": "Ready", "message": m})
+	}
 	set(status, "conditions", list)
 	return map[string]any{"apiVersion": "hypershift.openshift.io/v1beta1", "kind": "NodePool", "spec": spec, "status": status}, evidence.NodePools
 }
