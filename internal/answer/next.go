@@ -68,6 +68,11 @@ func (t *text) supplyList() []string {
 			return list // there is no cluster yet to ask
 		}
 	}
+	if r := t.o.Messages; r != nil && r.NoCluster && len(t.d.Hosts) == 0 {
+		add(t.o.know("scan DIR/.openshift_install.log") + "    # there is no cluster yet to ask")
+		add(t.o.know("preflight DIR"))
+		return list
+	}
 	read := slices.ContainsFunc(t.d.Coverage, func(c evidence.Coverage) bool { return c.State == evidence.Read })
 	if len(t.d.Hosts) == 0 && t.d.Source.Kind == "live" && !read {
 		add(t.o.know("diagnose --from PATH") + "    # a must-gather that was made while the API answered")

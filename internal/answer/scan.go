@@ -77,30 +77,36 @@ func (t *text) scanResult(r *message.Report, c *fault.Catalog) {
 				r.Damaged+". The rest of it was not checked: correct it, or copy it again", 0)
 			return
 		}
-		var says string
-		label := page.Yellow.Span(t.Sign(page.Open) + " UNKNOWN: ")
-		switch {
-		case len(r.Matches) > 0:
-			says = matchTitle(r.Matches[0], c) + sureWords[r.Matches[0].Confidence] + "; this text does not show whether it is the cause"
-		case len(r.Symptoms) > 0 && !reasonBeside(r):
-			first := r.Symptoms[0]
-			says = matchTitle(first, c)
-			switch {
-			case first.Reason:
-				label = page.Red.Span(t.Sign(page.Bad) + " REASON FOUND: ")
-			case first.Step && first.Own != "":
-				says += `: "` + t.headline(first.Own) + `". Rollcall does not know this reason`
-			default:
-				says += "; this text does not show why"
-			}
-		default:
-			says = t.unknownWords(r)
+		label, says := page.Yellow.Span(t.Sign(page.Open)+" UNKNOWN: "), t.unknownSays(r, c)
+		if len(r.Matches) == 0 && len(r.Symptoms) > 0 && !reasonBeside(r) && r.Symptoms[0].Reason {
+			label = page.Red.Span(t.Sign(page.Bad) + " REASON FOUND: ")
 		}
 		t.Lead(0, label, "  ", page.Plain, says, 0)
 	default:
 		t.Lead(0, page.Bold.Span("NO KNOWN SIGN OF TROUBLE "), "  ", page.Plain,
 			"in this text. That is not the same as healthy: a text shows only what was pasted", 0)
 	}
+}
+
+// unknownSays is the headline of a text that shows that something failed and not its cause: the first
+// cause that is possible, else the first failure, else the worst error.
+func (t *text) unknownSays(r *message.Report, c *fault.Catalog) string {
+	if len(r.Matches) > 0 {
+		return matchTitle(r.Matches[0], c) + sureWords[r.Matches[0].Confidence] + "; this text does not show whether it is the cause"
+	}
+	if len(r.Symptoms) == 0 || reasonBeside(r) {
+		return t.unknownWords(r)
+	}
+	first := r.Symptoms[0]
+	says := matchTitle(first, c)
+	switch {
+	case first.Reason:
+	case first.Step && first.Own != "":
+		says += `: "` + t.headline(first.Own) + `". Rollcall does not know this reason`
+	default:
+		says += "; this text does not show why"
+	}
+	return says
 }
 
 // unknownWords are the headline of a text with errors that nobody knows: the worst one in its

@@ -172,8 +172,11 @@ func (t *text) answer() {
 
 func (t *text) verdict() {
 	h := HeadlineOf(t.whole())
-	if r := t.o.Messages; r != nil && r.Result != message.Absent && h.Words == noSignInText {
-		h.Words = "UNDECIDED: something failed, and this text does not show why"
+	if r := t.o.Messages; r != nil && r.Result != message.Absent && t.nothingElse() && ofLines(r) {
+		h.Words = "UNDECIDED: " + t.unknownSays(r, t.o.Catalog)
+		if r.Result == message.Present {
+			h.Words = "UNDECIDED: " + matchTitle(r.Matches[0], t.o.Catalog) + sureWords[r.Matches[0].Confidence]
+		}
 	}
 	mark := t.Sign(h.Sign)
 	if strings.EqualFold(mark, "ok") {
@@ -190,6 +193,23 @@ func (t *text) verdict() {
 		rows = 2
 	}
 	t.Lead(0, h.Paint.Span(words+": "), "  ", page.Plain, reason, t.limit(rows))
+}
+
+// nothingElse reports whether the diagnosis itself has found no problem: what the lines of the
+// text show is then all that is known.
+func (t *text) nothingElse() bool {
+	return t.d.Verdict.Class == diagnosis.Undetermined && len(t.d.Roots)+len(t.d.Groups.Unexplained) == 0 && t.o.Catalog != nil
+}
+
+// ofLines reports whether what comes first in a report was read from a line and not from an object,
+// which the diagnosis knows itself.
+func ofLines(r *message.Report) bool {
+	for _, list := range [][]message.Match{r.Matches, r.Symptoms} {
+		if len(list) > 0 {
+			return len(list[0].Lines) > 0 && list[0].Lines[0].Number > 0
+		}
+	}
+	return true
 }
 
 // verdictReason is what follows the class of the verdict.

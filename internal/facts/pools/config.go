@@ -3,6 +3,7 @@ package pools
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -45,7 +46,7 @@ func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (config, e
 	}
 	n := configOf(o)
 	c.annotations(n)
-	if !c.Annotated.Value() && !ofOpenShift(w, o) {
+	if !c.Annotated.Value() && !OfOpenShift(w.Version, keysOf(o)) {
 		why := &evidence.Unavailable{Need: evidence.Objects(evidence.MachineConfigPools, ""), Why: evidence.NotCollected,
 			Detail: "nothing shows that Node " + o.Name + " is of an OpenShift cluster"}
 		if err := facts.Miss(why, &c.Annotated); err != nil {
@@ -65,23 +66,34 @@ func readConfig(ctx context.Context, w *facts.World, s fault.Subject) (config, e
 	return c, c.comparePool(ctx, w, n)
 }
 
-// ofOpenShift reports whether a Node without the daemon's annotations is of a cluster in which
-// there is such a daemon: the cluster has a version, or the kubelet was started with the label
-// of its operating system
+// OfOpenShift reports whether a Node without the daemon's annotations is of a cluster in which
+// there is such a daemon: the cluster has a version, or a key of the Node's labels and annotations
+// is of OpenShift, as the label of the operating system with which the kubelet is started
 // (openshift/machine-config-operator:templates/master/01-master-kubelet/_base/units/kubelet.service.yaml).
-func ofOpenShift(w *facts.World, o evidence.Object) bool {
-	if w.Version != "" {
+func OfOpenShift(version string, keys iter.Seq[string]) bool {
+	if version != "" {
 		return true
 	}
-	for _, field := range []string{"labels", "annotations"} {
-		keys, _ := evidence.Field(o.Content, "metadata", field).(map[string]any)
-		for key := range keys {
-			if strings.Contains(key, "openshift.io/") {
-				return true
-			}
+	for key := range keys {
+		if strings.Contains(key, "openshift.io/") {
+			return true
 		}
 	}
 	return false
+}
+
+// keysOf are the keys of the labels and annotations of an object.
+func keysOf(o evidence.Object) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, field := range []string{"labels", "annotations"} {
+			keys, _ := evidence.Field(o.Content, "metadata", field).(map[string]any)
+			for key := range keys {
+				if !yield(key) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // annotations reads what the daemon wrote to its Node.

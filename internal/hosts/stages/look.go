@@ -30,6 +30,7 @@ const leaseTimeout = 3 * time.Minute
 // shared is what all hosts' stages look at, read once.
 type shared struct {
 	now      time.Time
+	version  string           // of the cluster, "" where nothing says it
 	hosted   *evidence.Hosted // the hosted cluster that the roll is of, nil where it is of another
 	roll     *inventory.Inventory
 	requests []csrs.Request
@@ -51,7 +52,7 @@ type shared struct {
 }
 
 func readShared(ctx context.Context, w *facts.World, r *inventory.Inventory) (*shared, error) {
-	s := &shared{now: w.Now, roll: r, renewed: map[string]evidence.Object{}, pods: map[string]map[string]corev1.Pod{},
+	s := &shared{now: w.Now, version: w.Version, roll: r, renewed: map[string]evidence.Object{}, pods: map[string]map[string]corev1.Pod{},
 		noPods: map[string]error{}, podLocs: map[string]evidence.Locator{}, targets: map[string]string{}, updating: map[string]time.Time{},
 		degraded: map[string]time.Time{}}
 	var err error

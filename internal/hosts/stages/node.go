@@ -2,6 +2,7 @@ package stages
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -212,6 +213,8 @@ func (v *view) configDone() diagnosis.StageState {
 	switch {
 	case state == "" && notes[evidence.PartMark] != "":
 		return unknown("only some fields of the Node were pasted")
+	case state == "" && current == "" && !pools.OfOpenShift(v.version, maps.Keys(notes)) && !pools.OfOpenShift("", maps.Keys(v.host.Node.API.Labels)):
+		return unknown("nothing shows that the Node is of an OpenShift cluster")
 	case state == "" || current == "":
 		return waiting(v.host.Node.API.CreationTimestamp.Time, "the machine-config-daemon has not reported yet")
 	case state == "Degraded" || state == "Unreconcilable":

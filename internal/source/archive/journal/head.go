@@ -1,6 +1,9 @@
 package journal
 
-import "bytes"
+import (
+	"bytes"
+	"unicode"
+)
 
 // Head reads the head of a line of journalctl: the host that it names and what
 // wrote it. The forms are short ("Nov 12 10:11:12 host unit[1]: "), short-precise, and
@@ -19,10 +22,17 @@ func Head(line []byte) (host, identifier []byte, ok bool) {
 	}
 	host, rest = rest[:i], rest[i+1:]
 	end := bytes.IndexAny(rest, "[: ")
-	if end <= 0 || rest[end] == ' ' {
+	if end <= 0 || rest[end] == ' ' || isKlog(host) || !bytes.ContainsFunc(rest[:end], unicode.IsLetter) {
 		return nil, nil, false
 	}
 	return host, rest[:end], true
+}
+
+// isKlog reports whether a word is the beginning of klog's header, I1006: a log of a container
+// with its time before it has no host.
+func isKlog(word []byte) bool {
+	return len(word) == len("I0102") && bytes.IndexByte([]byte("IWEF"), word[0]) >= 0 &&
+		!bytes.ContainsFunc(word[1:], func(r rune) bool { return r < '0' || r > '9' })
 }
 
 // journalStamp returns the length of the time that a line of a journal begins with, 0
