@@ -231,7 +231,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // TestScreens holds what a person sees, at 80 columns.
 // commandLine is a command of a remedy: it is not wrapped, so that it can be pasted.
-var commandLine = regexp.MustCompile(`^ {5}(oc|sudo|\(umask|curl|for) `)
+var commandLine = regexp.MustCompile(`^ {5}(oc|rollcall|sudo|\(umask|curl|for) `)
 
 func TestScreens(t *testing.T) {
 	for _, tt := range []struct {

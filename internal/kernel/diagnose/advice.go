@@ -60,7 +60,7 @@ func (e *Engine) advise(ctx context.Context, w *facts.World, d *diagnosis.Diagno
 		if !ok {
 			continue
 		}
-		if fits, _ := applies(r.Versions, w.Version); !fits {
+		if fits, _ := applies(r.Versions, w.Version); !fits || !e.has(r.Given) {
 			continue
 		}
 		if p := d.Cluster.Platform; p != "" && len(r.Platforms) > 0 && !slices.Contains(r.Platforms, p) {
@@ -74,6 +74,17 @@ func (e *Engine) advise(ctx context.Context, w *facts.World, d *diagnosis.Diagno
 	}
 	slices.SortStableFunc(list, func(a, b fault.Advice) int { return refusedLast(a) - refusedLast(b) })
 	return list, nil
+}
+
+// has reports whether this program computes the facts: rollcall-host has those of one machine, and
+// gives no remedy that needs others.
+func (e *Engine) has(given map[string]fault.FactRef) bool {
+	for _, g := range given {
+		if _, ok := e.facts[g.Fact]; !ok {
+			return false
+		}
+	}
+	return true
 }
 
 func refusedLast(a fault.Advice) int {

@@ -52,6 +52,9 @@ func TestAdvice(t *testing.T) {
 			want: []string{"a present"}, class: diagnosis.RecoverableBackup, fix: fault.ByDecision},
 		{name: "a decision without its proof gives nothing up", lamp: "half", remedies: map[string]string{"a": decide("reinstall", "it.seen")}, order: "a",
 			want: []string{"a unknown"}, class: diagnosis.RecoverableInPlace, fix: fault.ByDecision},
+		{name: "a remedy with a fact that this program does not compute", lamp: "lit",
+			remedies: map[string]string{"a": byHand + "given: {asked: {fact: elsewhere}}\n", "b": byHand}, order: "a, b",
+			want: []string{"b present"}, class: diagnosis.RecoverableInPlace, fix: fault.ByCluster},
 		{name: "another version", lamp: "lit", remedies: map[string]string{"a": byHand + "versions: \"<4.19\"\n"}, order: "a", class: diagnosis.Undetermined},
 	}
 	for _, tt := range tests {
