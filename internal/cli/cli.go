@@ -22,6 +22,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/demo"
+	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/preflight"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	repaircommand "github.com/rollcall-project/rollcall/internal/repair/command"
@@ -67,7 +68,7 @@ func Main(ctx context.Context, args []string, io cmdutil.IO) (code cmdutil.ExitC
 func (a *app) run(ctx context.Context, args []string) cmdutil.ExitCode {
 	root := a.rootCommand()
 	root.SetArgs(arguments(args))
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := root.ExecuteContextC(kube.WithPatience(ctx))
 	code := cmdutil.CodeOf(err, repair.ExitCode)
 	if ctx.Err() != nil && code == cmdutil.ExitFailed && !strings.HasPrefix(err.Error(), "interrupted") {
 		err = errors.New("interrupted")

@@ -161,3 +161,36 @@ func TestMessagePrintable(t *testing.T) {
 		}
 	}
 }
+
+// TestNoList: an answer that is no list is not taken for an empty one, and a list of the same objects again
+// and again ends.
+func TestNoList(t *testing.T) {
+	for name, body := range map[string]string{
+		"a Status":      `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","code":500}`,
+		"without items": `{"apiVersion":"v1","kind":"NodeList","metadata":{}}`,
+		"HTML":          `<html>sign in</html>`,
+		"items no list": `{"apiVersion":"v1","kind":"NodeList","metadata":{},"items":{}}`,
+		"an object":     `{"apiVersion":"v1","kind":"Node","metadata":{"name":"x"}}`,
+	} {
+		k := answering(t, func(rw http.ResponseWriter, _ *http.Request) { says(rw, body) })
+		if o, err := k.List(t.Context(), node("")); err == nil {
+			t.Errorf("%s: List: %v", name, o)
+		}
+	}
+	for _, items := range []string{"[]", "null"} {
+		k := answering(t, func(rw http.ResponseWriter, _ *http.Request) {
+			says(rw, `{"apiVersion":"v1","kind":"NodeList","metadata":{},"items":`+items+`}`)
+		})
+		if o, err := k.List(t.Context(), node("")); err != nil || len(o) > 0 {
+			t.Errorf("items %s: %v, %v", items, o, err)
+		}
+	}
+	n := 0
+	k := answering(t, func(rw http.ResponseWriter, _ *http.Request) {
+		n++
+		says(rw, fmt.Sprintf(`{"apiVersion":"v1","kind":"NodeList","metadata":{"continue":"%d"},"items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"x"}}]}`, n))
+	})
+	if _, err := k.List(t.Context(), node("")); err == nil || !strings.Contains(err.Error(), "does not end") || n > 2 {
+		t.Errorf("after %d pages: %v", n, err)
+	}
+}

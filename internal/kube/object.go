@@ -2,9 +2,11 @@ package kube
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -73,10 +75,18 @@ func (c *Client) Get(ctx context.Context, r Ref) (Object, error) {
 func (c *Client) List(ctx context.Context, r Ref) ([]Object, error) {
 	var out []Object
 	next := ""
+	var begun Begun
 	for range maxPages {
-		l, err := c.resource(r).List(ctx, metav1.ListOptions{Limit: pageSize, Continue: next})
+		l, err := c.page(ctx, r, next)
 		if err != nil {
-			return nil, c.printable(err)
+			return nil, err
+		}
+		first := ""
+		if len(l.Items) > 0 {
+			first = l.Items[0].GetNamespace() + "/" + l.Items[0].GetName()
+		}
+		if begun.Again(first) {
+			break
 		}
 		for i := range l.Items {
 			one := r
@@ -101,6 +111,69 @@ func (c *Client) List(ctx context.Context, r Ref) ([]Object, error) {
 		}
 	}
 	return nil, fmt.Errorf("list %s: the list does not end", r.Resource)
+}
+
+// page reads one page of a list. It refuses an answer that is no list of the resource: client-go's own
+// client makes an empty one of whatever has no items.
+func (c *Client) page(ctx context.Context, r Ref, next string) (*unstructured.UnstructuredList, error) {
+	path := []string{"api", r.Version}
+	if r.Group != "" {
+		path = []string{"apis", r.Group, r.Version}
+	}
+	if r.Namespace != "" {
+		path = append(path, "namespaces", r.Namespace)
+	}
+	query := url.Values{"limit": {strconv.Itoa(pageSize)}}
+	if next != "" {
+		query.Set("continue", next)
+	}
+	const retries = 10 // as client-go has it
+	raw, _, err := c.Do(ctx, Request{Path: append(path, r.Resource), Query: query, Retries: retries})
+	if err != nil {
+		return nil, err
+	}
+	var head struct {
+		Kind       string          `json:"kind"`
+		APIVersion string          `json:"apiVersion"`
+		Items      json.RawMessage `json:"items"`
+	}
+	l := &unstructured.UnstructuredList{}
+	if err = json.Unmarshal(raw, &head); err == nil && head.Items != nil {
+		err = l.UnmarshalJSON(raw)
+	}
+	switch {
+	case err != nil:
+		return nil, c.printable(fmt.Errorf("list %s: the API's answer is no list: %w", r.Resource, err))
+	case !strings.HasSuffix(head.Kind, "List") || head.Items == nil:
+		return nil, fmt.Errorf("list %s: the API answered with a %.80q of %.80q that is no list of them", r.Resource, head.Kind, head.APIVersion)
+	}
+	return l, nil
+}
+
+// Begun remembers how the pages of one list begin: a server that never says that a list is complete sends
+// the same objects, or none, again and again.
+type Begun struct {
+	first map[string]bool
+	empty int // pages in a row without an object
+}
+
+// maxEmpty bounds the pages in a row that have no object.
+const maxEmpty = 10
+
+// Again reports whether a list does not end. first is the namespace and name of the page's first object, ""
+// where it has none.
+func (b *Begun) Again(first string) bool {
+	if first == "" {
+		b.empty++
+		return b.empty > maxEmpty
+	}
+	b.empty = 0
+	if b.first == nil {
+		b.first = map[string]bool{}
+	}
+	seen := b.first[first]
+	b.first[first] = true
+	return seen
 }
 
 // Patch applies a JSON patch (RFC 6902); subresource "" is the object itself.

@@ -16,9 +16,9 @@ import (
 // by side: a command sends many, and each may take its whole time. Beyond the bound a request is still sent,
 // for what is asked for next may be answered, and each gets half of the time of the one before. An answer
 // begins it anew, and so does a while without a request: a program that runs for days waits again.
+//
+// The time of one request, which the methods take, is the client's; below zero there is no bound.
 type patience struct {
-	request time.Duration // what one request may take; below zero there is no bound
-
 	mu   sync.Mutex
 	vain time.Duration // since the last answer
 	more int           // requests in vain beyond the bound
@@ -26,26 +26,57 @@ type patience struct {
 }
 
 // within is how long the next request may take of the time that it would have.
-func (p *patience) within(d time.Duration, now time.Time) time.Duration {
-	if p.request < 0 {
+func (p *patience) within(d, request time.Duration, now time.Time) time.Duration {
+	if request < 0 {
 		return d
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now.Sub(p.end) > p.most() {
+	if now.Sub(p.end) > most(request) {
 		p.vain, p.more = 0, 0
 	}
-	if p.vain < p.most() {
+	if p.vain < most(request) {
 		return d
 	}
-	short := max(p.request/8>>min(p.more, 10), p.request/100)
+	short := max(request/8>>min(p.more, 10), request/100)
 	if d < 0 {
 		return short
 	}
 	return min(d, short)
 }
 
-func (p *patience) most() time.Duration { return p.request + p.request/2 }
+func most(request time.Duration) time.Duration { return request + request/2 }
+
+// patienceKey is the key in a context of the patience that its clients have in common.
+type patienceKey struct{}
+
+// patiences are those of one command, by the host of the server.
+type patiences struct {
+	mu sync.Mutex
+	of map[string]*patience
+}
+
+// WithPatience returns a context in which all clients of one server wait in vain together, and not each
+// for itself: that of a command.
+func WithPatience(ctx context.Context) context.Context {
+	return context.WithValue(ctx, patienceKey{}, &patiences{of: map[string]*patience{}})
+}
+
+// patienceWith is what the request's context shares, else the client's own.
+func (t protected) patienceWith(req *http.Request) *patience {
+	all, ok := req.Context().Value(patienceKey{}).(*patiences)
+	if !ok {
+		return t.patience
+	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	p := all.of[req.URL.Host]
+	if p == nil {
+		p = &patience{}
+		all.of[req.URL.Host] = p
+	}
+	return p
+}
 
 // answered notes that a whole answer came.
 func (p *patience) answered() {
@@ -55,10 +86,10 @@ func (p *patience) answered() {
 }
 
 // failed notes that nothing came of a request. Time in which several were waited for counts once.
-func (p *patience) failed(began, now time.Time) {
+func (p *patience) failed(request time.Duration, began, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.vain >= p.most() {
+	if p.vain >= most(request) {
 		p.more++
 	}
 	if p.end.After(began) {

@@ -60,7 +60,7 @@ func Protect(cfg *rest.Config, l Limits) *rest.Config {
 	}
 	cfg.Timeout = 0 // the transport's bound covers the body, too, and not what is upgraded
 	run, logs := newAllowance(l.Run), newAllowance(l.RunLogs)
-	waits, patience := &waits{most: l.Request}, &patience{request: l.Patience}
+	waits, patience := &waits{most: l.Request}, &patience{}
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return protected{next, l, run, logs, waits, patience} })
 	return cfg
 }
@@ -93,9 +93,9 @@ func (t protected) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := run.err(); err != nil {
 		return nil, err
 	}
-	began := time.Now()
+	began, patience := time.Now(), t.patienceWith(req)
 	if !query.Has("watch") {
-		within = t.patience.within(within, began)
+		within = patience.within(within, t.l.Patience, began)
 	}
 	ctx, cancel := bounded(req.Context(), within)
 	resp, err := t.once(req.WithContext(ctx))
@@ -103,7 +103,7 @@ func (t protected) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		cancel()
 		if !errors.Is(req.Context().Err(), context.Canceled) {
-			t.patience.failed(began, now)
+			patience.failed(t.l.Patience, began, now)
 		}
 		return nil, err
 	}
@@ -125,9 +125,9 @@ func (t protected) RoundTrip(req *http.Request) (*http.Response, error) {
 			switch {
 			case errors.Is(req.Context().Err(), context.Canceled):
 			case err != nil && !errors.Is(err, io.EOF) || resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests:
-				t.patience.failed(began, time.Now())
+				patience.failed(t.l.Patience, began, time.Now())
 			default:
-				t.patience.answered()
+				patience.answered()
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func TestEndlessAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := protected{endless{}, Limits{Page: maxPage}.withDefaults(), newAllowance(maxPage * 2), newAllowance(1), &waits{}, &patience{request: NoLimit}}.RoundTrip(req)
+		resp, err := protected{endless{}, Limits{Page: maxPage}.withDefaults(), newAllowance(maxPage * 2), newAllowance(1), &waits{}, &patience{}}.RoundTrip(req)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,6 +41,9 @@ func (ses *Session) addAPIPath(ctx context.Context, list []evidence.Source, clus
 		return list, nil
 	}
 	o := apipath.Options{Masters: masters, Whole: ses.Probe, Now: ses.Clock}
+	if within := ses.Kube.RequestTimeout(); within > 0 {
+		o.Step = min(within, apipath.MaxStep)
+	}
 	for _, s := range list {
 		if s != evidence.Source(cluster) {
 			o.Before = append(o.Before, s)

@@ -109,9 +109,12 @@ type Source struct {
 	err     error
 }
 
+// MaxStep is how long one check may take from this machine, where nobody asks for less.
+const MaxStep = 6 * time.Second
+
 // New returns a source. It sends nothing yet.
 func New(o Options) *Source {
-	o.Step = cmp.Or(o.Step, 6*time.Second)
+	o.Step = cmp.Or(o.Step, MaxStep)
 	if o.Now == nil {
 		o.Now = time.Now
 	}

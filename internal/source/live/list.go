@@ -113,6 +113,7 @@ func (s *Source) pages(ctx context.Context, need evidence.Need, as served, form 
 	var convert errgroup.Group
 	convert.SetLimit(2)
 	token := ""
+	var begun kube.Begun
 	for n := 0; ; n++ {
 		p, err := s.page(ctx, need, as, form, token)
 		if err != nil {
@@ -128,7 +129,7 @@ func (s *Source) pages(ctx context.Context, need evidence.Need, as served, form 
 		if p.next == "" {
 			break
 		}
-		if p.next == token || n >= maxPages {
+		if p.next == token || n >= maxPages || begun.Again(p.first()) {
 			_ = convert.Wait() // the endless list is the error
 			return nil, s.unavailable(ctx, ctx, need, Access{}, garbage("the list of %s does not end", need.Resource))
 		}
@@ -194,6 +195,18 @@ type page struct {
 	next   string // continue token, "" on the last page
 	items  []item
 	readAt time.Time
+}
+
+// first is the namespace and name of the first object, "" where there is none or it cannot be read.
+func (p page) first() string {
+	if len(p.items) == 0 {
+		return ""
+	}
+	content, err := p.items[0]()
+	if err != nil {
+		return ""
+	}
+	return evidence.String(content, "metadata", "namespace") + "/" + evidence.String(content, "metadata", "name")
 }
 
 // item yields one object's content.

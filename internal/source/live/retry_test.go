@@ -152,14 +152,14 @@ func TestThrottledLog(t *testing.T) {
 	}
 }
 
-// endlessPages answers every page with a new token and as many bytes as are wanted.
+// endlessPages answers every page with a new token, a new object and as many bytes as are wanted.
 func endlessPages(size int, pause time.Duration) http.HandlerFunc {
 	var n atomic.Int64
 	return func(w http.ResponseWriter, _ *http.Request) {
 		time.Sleep(pause)
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"apiVersion":"machineconfiguration.openshift.io/v1","kind":"MachineConfigPoolList","metadata":{"continue":"%d"},"items":[{"metadata":{"name":"p","annotations":{"a":"%s"}}}]}`,
-			n.Add(1), strings.Repeat("x", size))
+		_, _ = fmt.Fprintf(w, `{"apiVersion":"machineconfiguration.openshift.io/v1","kind":"MachineConfigPoolList","metadata":{"continue":"%d"},"items":[{"metadata":{"name":"p%d","annotations":{"a":"%s"}}}]}`,
+			n.Add(1), n.Load(), strings.Repeat("x", size))
 	}
 }
 
