@@ -188,7 +188,8 @@ func TestNoList(t *testing.T) {
 	n := 0
 	k := answering(t, func(rw http.ResponseWriter, _ *http.Request) {
 		n++
-		says(rw, fmt.Sprintf(`{"apiVersion":"v1","kind":"NodeList","metadata":{"continue":"%d"},"items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"x"}}]}`, n))
+		says(rw, fmt.Sprintf(`{"apiVersion":"v1","kind":"NodeList","metadata":{"continue":"%d"},
+			"items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"x"}}]}`, n))
 	})
 	if _, err := k.List(t.Context(), node("")); err == nil || !strings.Contains(err.Error(), "does not end") || n > 2 {
 		t.Errorf("after %d pages: %v", n, err)

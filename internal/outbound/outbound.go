@@ -59,14 +59,15 @@ func TLS(ctx context.Context, over net.Conn, config *tls.Config) (*tls.Conn, err
 // Options are how an HTTP client differs from the others. The zero value makes one connection for each
 // request, without a proxy.
 type Options struct {
-	TLS       *tls.Config
-	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // nil: Dial
-	Proxy     func(*http.Request) (*url.URL, error)                                // nil: none
-	Answer    int64                                                                // bytes of the body of one answer; 0 is 64 MiB
-	Handshake time.Duration                                                        // of TLS; 0: as long as the request's context lasts
-	Headers   time.Duration                                                        // from the request to the headers of its answer; 0: as long as the context lasts
-	Request   time.Duration                                                        // of a request with its answer; 0: as long as its context lasts
-	Reuse     bool                                                                 // one connection, which further requests use
+	TLS *tls.Config
+	// Dial connects; nil: Dial.
+	Dial      func(ctx context.Context, network, address string) (net.Conn, error)
+	Proxy     func(*http.Request) (*url.URL, error) // nil: none
+	Answer    int64                                 // bytes of the body of one answer; 0 is 64 MiB
+	Handshake time.Duration                         // of TLS; 0: as long as the request's context lasts
+	Headers   time.Duration                         // from the request to the headers of its answer; 0: as long as the context lasts
+	Request   time.Duration                         // of a request with its answer; 0: as long as its context lasts
+	Reuse     bool                                  // one connection, which further requests use
 }
 
 // HTTP returns a client.

@@ -1,0 +1,494 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	"sigs.k8s.io/yaml"
+
+	"github.com/rollcall-project/rollcall/internal/cli/clitest"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	"github.com/rollcall-project/rollcall/internal/tools/sample"
+)
+
+const (
+	// gridRequest is --request-timeout of the grid; a command may take three of it.
+	gridRequest = time.Second
+	gridMost    = 3 * gridRequest
+	// gridWork is what a command may take in addition to that on a busy machine: the time that an answer itself takes.
+	gridWork = 2 * time.Second
+)
+
+// asking are the commands that talk to an API server, each in the ways in which it does. Words in braces are
+// filled in by the cell: {k} the kubeconfig, {d} a directory with the files of the grid.
+var asking = map[string][]string{
+	"rollcall": {"--kubeconfig {k}", "--kubeconfig {k} --all -o json", "--kubeconfig {k} --hosted guests/edge.one"},
+	"rollcall diagnose": {"--kubeconfig {k}", "--kubeconfig {k} -o json --probe --journals", "--kubeconfig {k} host/control0",
+		"--kubeconfig {k} --hosted guests/edge.one"},
+	"rollcall watch": {"--kubeconfig {k} --timeout 3s --interval 1s", "--kubeconfig {k} --timeout 3s --interval 1s -o json",
+		"--kubeconfig {k} --timeout 1ms", "--kubeconfig {k} --timeout 3s --until joined --smoke-pod node/control0"},
+	"rollcall collect":          {"--kubeconfig {k} --to {d}/c.tar.gz", "--kubeconfig {k} --to {d}/c --minimal"},
+	"rollcall gather":           {"--kubeconfig {k} --to {d}/g"},
+	"rollcall can-i":            {"--kubeconfig {k}", "--kubeconfig {k} -o json"},
+	"rollcall preflight":        {"--kubeconfig {k} --against x", "--kubeconfig {k} --against x --probe -o json"},
+	"rollcall baseline save":    {"--kubeconfig {k} {d}/new.json"},
+	"rollcall baseline compare": {"--kubeconfig {k} {d}/good.json", "--kubeconfig {k} {d}/good.json -o json"},
+
+	"rollcall fix plan": {"--kubeconfig {k} --state-dir {d}/state --to {d}/p.yaml"},
+	"rollcall fix apply": {"--kubeconfig {k} --state-dir {d}/state --wait 0s --until plan {d}/plan.yaml",
+		"--kubeconfig {k} --state-dir {d}/state --wait 2s {d}/plan.yaml"},
+	"rollcall fix resume":         {"--kubeconfig {k} --state-dir {d}/begun --wait 0s --until plan {d}/plan.yaml"},
+	"rollcall fix undo":           {"--kubeconfig {k} --state-dir {d}/done --wait 0s {d}/plan.yaml"},
+	"rollcall fix kubelet-script": {"--kubeconfig {k} control1 --to {d}/s.sh"},
+	"rollcall fix time-sources":   {"--kubeconfig {k} worker --server ntp.example.com --to {d}/t.yaml"},
+
+	"rollcall csr list":    {"--kubeconfig {k}", "--kubeconfig {k} --all -o json", "--kubeconfig {k} --hosted guests/edge.one"},
+	"rollcall csr explain": {"--kubeconfig {k} csr-x"},
+	"rollcall csr approve": {"--kubeconfig {k} csr-x --yes", "--kubeconfig {k} --expired-nodes --yes --cluster x", "--kubeconfig {k} csr-x --key sha256:00 --yes"},
+	"rollcall csr serve": {"--kubeconfig {k} --inventory cluster --listen=", "--kubeconfig {k} --inventory configmap:a/b --listen= --lease a/b",
+		"--kubeconfig {k} --inventory file:{d}/hosts.yaml --listen="},
+
+	"rollcall worker create": {"--kubeconfig {k} --hosted guests/edge.one --host vm-8=192.0.2.8 --plan",
+		"--kubeconfig {k} --hosted guests/edge.one --host vm-8=192.0.2.8 --yes --window 1s --dir {d}/out --state-dir {d}/none"},
+	"rollcall worker list":     {"--kubeconfig {k} --hosted guests/edge.one --state-dir {d}/runs"},
+	"rollcall worker resume":   {"--kubeconfig {k} --hosted guests/edge.one --state-dir {d}/runs --window 1s {run}"},
+	"rollcall worker rollback": {"--kubeconfig {k} --hosted guests/edge.one --state-dir {d}/runs {run}"},
+	"rollcall worker replace": {"--kubeconfig {k} --hosted guests/edge.one --state-dir {d}/runs --yes --outdated --host vm-9=192.0.2.9",
+		"--kubeconfig {k} --hosted guests/edge.one --state-dir {d}/runs --yes vm-7 --host vm-9=192.0.2.9 --window 1s"},
+	"rollcall worker delete": {"--kubeconfig {k} --hosted guests/edge.one --state-dir {d}/runs --yes --drain-timeout 1s vm-8"},
+
+	// What TAB asks.
+	"rollcall __complete": {"diagnose --kubeconfig {k} node/", "diagnose --kubeconfig {k} host/"},
+}
+
+// local are the commands that ask no API server, with the reason.
+var local = map[string]string{
+	"rollcall scan":        "reads text",
+	"rollcall demo":        "reads embedded examples",
+	"rollcall fix":         "help",
+	"rollcall fix history": "reads journals of this machine",
+	"rollcall csr":         "help",
+	"rollcall worker":      "help",
+	"rollcall baseline":    "help",
+	"rollcall explain":     "reads the catalog",
+	"rollcall list":        "reads the catalog",
+	"rollcall docs":        "reads the catalog",
+	"rollcall lint":        "reads faults and repositories of this machine",
+	"rollcall test":        "reads faults of this machine",
+	"rollcall version":     "reads the program",
+	"rollcall help":        "help",
+}
+
+// TestEveryCommandIsInTheGrid: a command that is new is in the grid, or the reason is given here.
+func TestEveryCommandIsInTheGrid(t *testing.T) {
+	known := map[string]bool{"rollcall __complete": true} // cobra's own, made when it is called
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		path := c.CommandPath()
+		known[path] = true
+		_, asks := asking[path]
+		_, isLocal := local[path]
+		switch {
+		case strings.HasPrefix(path, "rollcall lab") || strings.HasPrefix(path, "rollcall completion") || strings.HasPrefix(path, "rollcall list "):
+		case asks == isLocal:
+			t.Errorf("%s: name how it talks to an API server in asking, or why it does not in local", path)
+		case isLocal && c.Flags().Lookup("kubeconfig") != nil && c.Flags().Lookup("kubeconfig").Value.Type() == "string" && path != "rollcall fix history":
+			t.Errorf("%s has --kubeconfig, and is said to ask no API server", path)
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(Command("rollcall"))
+	for path := range asking {
+		if !known[path] {
+			t.Errorf("there is no command %s", path)
+		}
+	}
+	for path := range local {
+		if !known[path] && path != "rollcall help" {
+			t.Errorf("there is no command %s", path)
+		}
+	}
+}
+
+// gridFiles are what cells have in common: files that commands read, and the whole APIs behind broken servers.
+type gridFiles struct {
+	dir    string
+	id     string           // of a run of workers
+	broken *clitest.Cluster // something in it is to be repaired
+	guests *pair            // a management cluster and its hosted cluster
+	kinds  []clitest.Broken
+}
+
+// cell is a command in one of its ways with a kind of server.
+type cell struct {
+	command, words string
+	kind           clitest.Broken
+	hosted         bool // the hosted cluster's API is broken and not that of the kubeconfig
+}
+
+func (c cell) name() string {
+	name := strings.TrimPrefix(c.command+" "+c.words, "rollcall ") + " | " + c.kind.Name
+	if c.hosted {
+		name += " at the hosted API"
+	}
+	return name
+}
+
+// result is how a cell ended.
+type result struct {
+	cell
+	out, errs string
+	code      cmdutil.ExitCode
+	took      time.Duration
+	hung      bool
+	wrong     []string
+}
+
+// TestBrokenServers runs every command that talks to an API server against every kind of broken server. Each ends in time with
+// a code of the table, a sentence or an answer, without a trace of a panic and without the secret that the server
+// writes. The sample has about one of twelve cells.
+func TestBrokenServers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
+	g := newGrid(t)
+	only := os.Getenv("ROLLCALL_GRID") // a part of a name
+	var cells []cell
+	for _, command := range slices.Sorted(maps.Keys(asking)) {
+		for way, words := range asking[command] {
+			for _, kind := range g.kinds {
+				c := cell{command: command, words: words, kind: kind}
+				if way > 0 && only == "" && !sample.One(6, c.name()) {
+					continue // what differs between the ways is mostly not the reading
+				}
+				cells = append(cells, c)
+				if strings.Contains(words, "--hosted ") {
+					c.hosted = true
+					cells = append(cells, c)
+				}
+			}
+		}
+	}
+	cells = slices.DeleteFunc(cells, func(c cell) bool {
+		return !strings.Contains(c.name(), only) || only == "" && !sample.Has(12, c.name())
+	})
+	results := make([]result, len(cells))
+	var work errgroup.Group
+	work.SetLimit(4) // most cells wait
+	for i, c := range cells {
+		work.Go(func() error {
+			results[i] = g.run(t, c)
+			if results[i].judge(); len(results[i].wrong) > 0 {
+				t.Logf("%s: %v after %v", c.name(), results[i].wrong, results[i].took)
+			}
+			return nil
+		})
+	}
+	_ = work.Wait()
+	failed := map[string]int{}
+	for _, r := range results {
+		if r.took > gridMost+gridWork && !r.hung { // it was not alone
+			r = g.run(t, r.cell)
+			r.judge()
+		}
+		for _, wrong := range r.wrong {
+			failed[wrong]++
+		}
+		if len(r.wrong) > 0 {
+			t.Errorf("%s: %s\nexit code %d after %v\n%.1500s%.1500s", r.name(), strings.Join(r.wrong, "; "), r.code, r.took, r.out, r.errs)
+		}
+	}
+	t.Logf("%d cells, wrong: %v", len(cells), failed)
+}
+
+// judge fills in what is wrong.
+func (r *result) judge() {
+	wrong := func(format string, args ...any) { r.wrong = append(r.wrong, fmt.Sprintf(format, args...)) }
+	all := r.out + r.errs
+	switch {
+	case r.hung:
+		wrong("it does not end")
+	case r.took > gridMost+gridWork:
+		wrong("too late")
+	}
+	switch r.code {
+	case cmdutil.ExitOK, cmdutil.ExitFailed, cmdutil.ExitFault, cmdutil.ExitUndecided, cmdutil.ExitRolledBack, cmdutil.ExitNeedsHuman, cmdutil.ExitPartlyDone,
+		cmdutil.ExitInterrupted:
+	default:
+		wrong("not an exit code of the table")
+	}
+	if strings.Contains(all, "defect of the program") || strings.Contains(all, "goroutine ") || strings.Contains(all, "panic: ") {
+		wrong("a panic")
+	}
+	if strings.Contains(all, clitest.PlantedWord) {
+		wrong("the secret is shown")
+	}
+	if strings.TrimSpace(all) == "" {
+		wrong("no word")
+	}
+	if r.kind.Blind && r.code == cmdutil.ExitOK && !r.hosted && r.command != "rollcall __complete" {
+		wrong("exit code 0 and nothing was read")
+	}
+	if r.code == cmdutil.ExitFailed && strings.TrimSpace(r.errs) == "" {
+		wrong("exit code 1 and no sentence")
+	}
+}
+
+// run runs a cell with files of its own.
+func (g *gridFiles) run(t *testing.T, c cell) result {
+	dir := t.TempDir()
+	if err := copyTree(dir, g.dir); err != nil {
+		t.Error(err)
+	}
+	var whole http.Handler = g.broken
+	hostedAPI := http.Handler(g.guests.hosted)
+	if strings.Contains(c.words, "--hosted ") {
+		whole = g.guests.management
+	}
+	kind, hostedKind := c.kind, clitest.BrokenServers()[0]
+	if c.hosted {
+		kind, hostedKind = hostedKind, kind
+	}
+	guest := httptest.NewUnstartedServer(nil)
+	stop := make(chan struct{})
+	guest.Config.Handler, guest.Config.ErrorLog = hostedKind.Over(hostedAPI, stop), log.New(io.Discard, "", 0)
+	guest.StartTLS()
+	defer func() { close(stop); guest.CloseClientConnections(); guest.Close() }()
+	served := whole
+	whole = http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if strings.HasSuffix(q.URL.Path, "-admin-kubeconfig") {
+			serveKubeconfig(w, guest, hostedKind.TLS)
+			return
+		}
+		served.ServeHTTP(w, q)
+	})
+	server, end := kind.Serve(whole)
+	defer end()
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	if err := clitest.WriteKubeconfig(kubeconfig, server.URL); err != nil {
+		t.Error(err)
+	}
+	words := strings.Fields(strings.NewReplacer("{k}", kubeconfig, "{d}", dir, "{run}", g.id).Replace(c.words))
+	args := append(strings.Fields(c.command), words...)
+	switch c.command {
+	case "rollcall __complete":
+	default:
+		args = append(args, "--request-timeout", gridRequest.String())
+	}
+	r := result{cell: c}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*gridMost+gridWork)
+	if c.command == "rollcall csr serve" { // it serves until it is stopped
+		ctx, cancel = context.WithTimeout(t.Context(), gridRequest)
+	}
+	defer cancel()
+	var out, errs syncBuffer
+	done := make(chan cmdutil.ExitCode, 1)
+	began := time.Now()
+	go func() {
+		done <- Main(ctx, args, cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs, Completion: cmdutil.System().Completion,
+			Getenv: func(name string) string { return map[string]string{"HOME": dir, "LC_ALL": "C.UTF-8"}[name] },
+			Clock:  func() time.Time { return clitest.Now.Add(time.Since(began)) }})
+	}()
+	select {
+	case r.code = <-done:
+	case <-time.After(4 * gridMost):
+		r.hung = true
+	}
+	r.took, r.out, r.errs = time.Since(began), out.String(), errs.String()
+	if leak := planted(dir); leak != "" {
+		r.wrong = append(r.wrong, "the secret is in "+leak)
+	}
+	if half := halfWritten(dir); half != "" {
+		r.wrong = append(r.wrong, "left behind: "+half)
+	}
+	return r
+}
+
+// halfWritten is a file below a directory that has the name of one on the way.
+func halfWritten(dir string) (half string) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && slices.ContainsFunc([]string{".part", ".new-", ".rollcall-"}, func(mark string) bool { return strings.Contains(d.Name(), mark) }) {
+			half = d.Name()
+		}
+		return err
+	})
+	return half
+}
+
+// planted is a file below a directory with the secret in it.
+func planted(dir string) (leak string) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if raw, err := os.ReadFile(path); err == nil && bytes.Contains(raw, []byte(clitest.PlantedWord)) {
+			leak = filepath.Base(path)
+		}
+		return nil
+	})
+	return leak
+}
+
+// serveKubeconfig answers with the Secret that has the kubeconfig of a hosted cluster.
+func serveKubeconfig(w http.ResponseWriter, guest *httptest.Server, unknownCA bool) {
+	ca := guest.Certificate().Raw
+	if unknownCA {
+		other := httptest.NewTLSServer(nil)
+		defer other.Close()
+		ca = other.Certificate().Raw
+	}
+	config := fmt.Sprintf("apiVersion: v1\nkind: Config\ncurrent-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"+
+		"clusters: [{name: c, cluster: {server: '%s', certificate-authority-data: %s}}]\nusers: [{name: u, user: {token: hosted-token}}]\n",
+		guest.URL, base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ca})))
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(clitest.Object{"kind": "Secret", "apiVersion": "v1", "metadata": clitest.Object{},
+		"data": clitest.Object{"kubeconfig": []byte(config)}})
+}
+
+// syncBuffer is a buffer that a command which does not end may still write to.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// toRepair is what is wrong in the cluster of the grid: a fault that has a repair.
+const toRepair = `
+- at: machineconfigpools/master
+  patch: {status: {configuration: {source: null}, updatedMachineCount: 2, readyMachineCount: 2}}
+- at: clusteroperators/machine-config
+  patch:
+    status:
+      conditions:
+      - {type: Available, status: "True", lastTransitionTime: "2026-03-01T08:38:00Z"}
+      - {type: Progressing, status: "False", lastTransitionTime: "2026-03-01T08:38:00Z"}
+      - {type: Degraded, status: "True", reason: RequiredPoolsFailed, lastTransitionTime: "2026-03-01T11:00:00Z", message: "Unable to apply 4.20.6"}
+`
+
+func newGrid(t *testing.T) *gridFiles {
+	t.Helper()
+	g := &gridFiles{dir: t.TempDir(), guests: newGuests(t, nil), kinds: clitest.BrokenServers()}
+	at := func(name string) string { return filepath.Join(g.dir, name) }
+	cluster := func() *clitest.Cluster {
+		c, err := clitest.NewCluster()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var list []clitest.Change
+		if err := yaml.UnmarshalStrict([]byte(toRepair), &list); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Happen(list); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	g.broken = cluster()
+	run := func(want cmdutil.ExitCode, kubeconfig string, args ...string) string {
+		t.Helper()
+		var out, errs bytes.Buffer
+		words := append([]string{"rollcall"}, append(args, "--kubeconfig", kubeconfig)...)
+		code := Main(t.Context(), words, cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs,
+			Getenv: func(name string) string { return map[string]string{"HOME": g.dir}[name] }, Clock: func() time.Time { return clitest.Now }})
+		if code != want {
+			t.Fatalf("%v: exit code %d, want %d\n%s%s", args, code, want, &out, &errs)
+		}
+		return out.String() + errs.String()
+	}
+	repaired := cluster()
+	server := httptest.NewServer(repaired)
+	defer server.Close()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clitest.WriteKubeconfig(kubeconfig, server.URL); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at("hosts.yaml"), []byte("hosts:\n- name: w0\n  ips: [192.0.2.9]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(cmdutil.ExitOK, kubeconfig, "baseline", "save", at("good.json"))
+	run(cmdutil.ExitOK, kubeconfig, "fix", "plan", "--state-dir", at("state"), "--to", at("plan.yaml"))
+	pause := func(paused bool) {
+		if err := repaired.Happen([]clitest.Change{{At: "machineconfigpools/master", Patch: map[string]any{"spec": map[string]any{"paused": paused}}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"begun", "done"} {
+		if err := copyTree(at(name), at("state")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pause(true)
+	run(cmdutil.ExitNeedsHuman, kubeconfig, "fix", "apply", "--state-dir", at("begun"), "--wait", "0s", "--until", "plan", at("plan.yaml"))
+	pause(false)
+	run(cmdutil.ExitPartlyDone, kubeconfig, "fix", "apply", "--state-dir", at("done"), "--wait", "0s", "--until", "plan", at("plan.yaml"))
+	g.begin(t, at)
+	return g
+}
+
+// begin begins a run of workers that ends before they have joined.
+func (g *gridFiles) begin(t *testing.T, at func(string) string) {
+	t.Helper()
+	out, errs, code := g.guests.run(t, "worker", "create", "--hosted", "guests/edge.one", "--host", "vm-8=192.0.2.8", "--yes", "--window", "1s",
+		"--dir", at("out"), "--state-dir", at("runs"))
+	if code != cmdutil.ExitUndecided {
+		t.Fatalf("worker create: exit code %d\n%s%s", code, out, errs)
+	}
+	entries, err := filepath.Glob(at("runs/*/w-*"))
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("runs: %v, %v", entries, err)
+	}
+	g.id = filepath.Base(entries[0])
+}
+
+// copyTree copies a directory with the modes of what is in it: that of others is not read by a repair.
+func copyTree(to, from string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.MkdirAll(filepath.Join(to, rel), 0o700)
+		}
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), raw, 0o600)
+	})
+}
