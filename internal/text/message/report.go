@@ -513,6 +513,7 @@ func (x *Index) rank(r *Report) {
 	}
 	order := func(a, b Match) int {
 		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(!a.Step, !b.Step), boolFirst(!a.effect, !b.effect),
+			boolFirst(!x.ends(a), !x.ends(b)),
 			boolFirst(grave(a), grave(b)), -cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
 			-cmp.Compare(x.severity(a.Fault), x.severity(b.Fault)), -cmp.Compare(len(a.Explains), len(b.Explains)),
 			cmp.Compare(a.firstLine(), b.firstLine()), -cmp.Compare(a.Count, b.Count), cmp.Compare(a.Fault+a.Failure, b.Fault+b.Failure))
@@ -561,6 +562,13 @@ func (m Match) firstLine() int {
 		return math.MaxInt
 	}
 	return m.Lines[0].Number
+}
+
+// ends reports whether a step leads to nothing else: it is the last one of all that failed, as where
+// openshift-install gives up.
+func (x *Index) ends(m Match) bool {
+	f, ok := x.catalog.Fault(m.Fault)
+	return ok && m.Step && len(f.Explains) == 0
 }
 
 func boolFirst(a, b bool) int {
