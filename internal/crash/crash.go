@@ -18,6 +18,9 @@ const module = "github.com/rollcall-project/rollcall/"
 // Line is what to print for a panic: name is the program, defect what recover returned, and stack
 // what runtime/debug.Stack returned then.
 func Line(name string, defect any, stack []byte) string {
+	if p, ok := defect.(*Panic); ok {
+		return Line(name, p.Value, p.Stack)
+	}
 	what := fmt.Sprintf("a value of type %T", defect)
 	if err, ok := defect.(runtime.Error); ok {
 		what = err.Error()

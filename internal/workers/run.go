@@ -7,8 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )
@@ -72,7 +71,7 @@ func (r *Runner) Create(ctx context.Context) error {
 // each works on several workers at once and joins their errors.
 func (r *Runner) each(list []Status, do func(Status) error) error {
 	wrong := make([]error, len(list))
-	var group errgroup.Group
+	var group crash.Group
 	group.SetLimit(max(r.Parallel, 0))
 	if r.Parallel == 0 {
 		group.SetLimit(5)

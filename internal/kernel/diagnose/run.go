@@ -10,8 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -206,7 +205,7 @@ func prefetch(ctx context.Context, o Options) error {
 	if err != nil {
 		return fmt.Errorf("find out what is read: %w", err)
 	}
-	var group errgroup.Group
+	var group crash.Group
 	group.SetLimit(16)
 	seen := map[evidence.Need]bool{}
 	for _, f := range o.Facts {
@@ -279,7 +278,7 @@ func (e *Engine) evaluateAll(ctx context.Context, w *facts.World, list []*fault.
 	}
 	all := make([]diagnosis.Finding, total)
 	room := all
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := crash.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i, f := range list {
 		err := blind[f.For]

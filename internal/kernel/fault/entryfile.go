@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/rollcall-project/rollcall/internal/crash"
 )
 
 // checkedRoot is a root of which tests have checked the entries. Load reports what cannot be
@@ -46,7 +46,7 @@ func (f *entryFile) later() bool { return f.checked && path.Base(path.Dir(f.path
 
 // decodeAll decodes files side by side, but for those that are decoded later.
 func decodeAll(files []*entryFile) {
-	var group errgroup.Group
+	var group crash.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for _, f := range files {
 		if f.later() {

@@ -10,8 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
@@ -119,7 +118,7 @@ func (r *Reader) readTexts(ctx context.Context, q evidence.TextQuery, c *textsCe
 	}
 	found := make([]map[string][]evidence.Match, len(all))
 	failed := make([]error, len(all))
-	var group errgroup.Group
+	var group crash.Group
 	group.SetLimit(r.limits.Parallel)
 	chosen := r.chosen(ctx, all)
 	for i, t := range all {

@@ -7,10 +7,11 @@ import (
 	"net/http"
 	"net/url"
 
-	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport/spdy"
 	"k8s.io/streaming/pkg/httpstream"
+
+	"github.com/rollcall-project/rollcall/internal/crash"
 )
 
 // The protocol of SPDY that carries exit codes, which every API server since Kubernetes
@@ -68,7 +69,7 @@ func copyStreams(conn httpstream.Connection, s Streams) error {
 			_ = in.Close()
 		}()
 	}
-	var printed errgroup.Group
+	var printed crash.Group
 	for name, w := range map[string]io.Writer{"stdout": s.Out, "stderr": s.Err} {
 		if w == nil {
 			continue

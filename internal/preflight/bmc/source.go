@@ -7,8 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
@@ -118,7 +117,7 @@ func (s *Source) ask(ctx context.Context) ([]evidence.Object, error) {
 	answers := make([]Answer, len(s.opts.Targets))
 	var mu sync.Mutex // guards done
 	done := 0
-	var group errgroup.Group
+	var group crash.Group
 	group.SetLimit(s.opts.Parallel)
 	for i, t := range s.opts.Targets {
 		group.Go(func() error {

@@ -23,8 +23,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/outbound"
@@ -133,7 +132,7 @@ func (c *checker) run(ctx context.Context) error {
 }
 
 func (c *checker) all(ctx context.Context, tasks []task) error {
-	var group errgroup.Group
+	var group crash.Group
 	group.SetLimit(parallel)
 	for i := range tasks {
 		t := &tasks[i]

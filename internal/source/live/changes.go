@@ -15,10 +15,10 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/source/wire"
@@ -131,7 +131,7 @@ func (c *Changes) generation(ctx context.Context, rows map[evidence.Resource]*ta
 	}
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
-	var all errgroup.Group
+	var all crash.Group
 	for _, as := range list {
 		all.Go(func() error {
 			err := s.follow(ctx, as, rows[as.Resource], changed)

@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
 )
@@ -110,7 +110,7 @@ func (s *Source) pages(ctx context.Context, need evidence.Need, as served, form 
 	ctx, cancel := limit(ctx, time.Now().Add(s.opts.ListTimeout), fmt.Errorf("the list has not ended within %v", s.opts.ListTimeout))
 	defer cancel()
 	var parts []*[]evidence.Object // pointers: the slice grows while pages are converted
-	var convert errgroup.Group
+	var convert crash.Group
 	convert.SetLimit(2)
 	token := ""
 	var begun kube.Begun

@@ -6,8 +6,7 @@ import (
 	"net/url"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
@@ -37,7 +36,7 @@ func (s *Source) askMCS(ctx context.Context) ([]evidence.Object, error) {
 	asked, cancel := s.withTimeout(ctx, s.opts.RunTimeout)
 	defer cancel()
 	answers := make([][]probe.MCSAnswer, len(targets))
-	var group errgroup.Group
+	var group crash.Group
 	group.SetLimit(16)
 	for i, t := range targets {
 		group.Go(func() error {

@@ -6,8 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/openshift"
@@ -56,7 +55,7 @@ func (s *Source) Rights(ctx context.Context, needs []evidence.Need) ([]Right, er
 			rights = append(rights, Right{Need: n, Access: a})
 		}
 	}
-	var group errgroup.Group
+	var group crash.Group
 	group.SetLimit(8)
 	for i := range rights {
 		group.Go(func() error {

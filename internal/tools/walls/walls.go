@@ -3,7 +3,7 @@
 //
 // Invariants:
 //   - The ground imports nothing of ours but the ground: the names of the product, the search for
-//     literals, the removal of secrets.
+//     literals, the removal of secrets, panics.
 //   - The kernel imports the kernel and the ground, nothing else of ours.
 //   - What reads pasted text imports the kernel and the ground. No fact and no judgement about
 //     hosts imports it.
@@ -36,7 +36,7 @@ var wings = []string{"agents", "preflight", "repair", "watch", "workers"}
 var shared = []string{"csr", "after", "follow", "baseline"}
 
 // ground are the rooms below the kernel: they know neither evidence nor faults.
-var ground = []string{"openshift", "scan", "sanitize"}
+var ground = []string{"openshift", "scan", "sanitize", "crash"}
 
 // readText are the rooms that may import what reads pasted text; the wings may, too.
 var readText = []string{"answer", "session", "source", "cli", "tools"}
@@ -59,7 +59,7 @@ var mayImportCobra = []string{"cli", "cli/cmdutil", "*/command", "tools/*"}
 
 // Import is one import of ours, or of cobra, in a file that is no test.
 type Import struct {
-	From, To string // packages below internal, "cobra", or a program as cmd/NAME
+	From, To string // packages below internal, "cobra", "errgroup", or a program as cmd/NAME
 	File     string
 }
 
@@ -95,6 +95,8 @@ func imports(root string) ([]Import, error) {
 				switch {
 				case to == "github.com/spf13/cobra":
 					list = append(list, Import{from, "cobra", rel})
+				case to == "golang.org/x/sync/errgroup":
+					list = append(list, Import{from, "errgroup", rel})
 				case strings.HasPrefix(to, module+"internal/"):
 					list = append(list, Import{from, strings.TrimPrefix(to, module+"internal/"), rel})
 				}
@@ -150,6 +152,10 @@ func crossed(i Import) string {
 		}
 	case from == "openshift" && to != "openshift":
 		return "the names of the product import nothing of ours"
+	case i.To == "errgroup":
+		if from != "crash" && from != "tools" {
+			return "goroutines run in a crash.Group: a panic in one of an errgroup ends with exit code 2"
+		}
 	case slices.Contains(ground, from) && to != from && !slices.Contains(ground, to):
 		return "the ground imports nothing but the ground"
 	case from == "kernel" && to != "kernel" && !slices.Contains(ground, to):

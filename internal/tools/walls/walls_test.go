@@ -63,6 +63,9 @@ func TestCrossed(t *testing.T) {
 		{"watch", "cobra", "know cobra"},
 		{"watch/command", "cobra", ""},
 		{"session", "cobra", "know cobra"},
+		{"kernel/diagnose", "errgroup", "crash.Group"},
+		{"crash", "errgroup", ""},
+		{"kernel/diagnose", "crash", ""},
 	} {
 		got := crossed(Import{From: c.from, To: c.to})
 		if c.wall == "" && got != "" || !strings.Contains(got, c.wall) {

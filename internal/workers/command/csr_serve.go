@@ -16,10 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -116,7 +116,7 @@ func (a *app) serveRequests(ctx context.Context, f serveFlags) error {
 		return fmt.Errorf("read the inventory: %w", err)
 	}
 	server := approver.New(api, c)
-	work, ctx := errgroup.WithContext(ctx)
+	work, ctx := crash.WithContext(ctx)
 	if f.listen != "" {
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
 		if err != nil {

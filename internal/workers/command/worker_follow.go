@@ -9,11 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/baseline"
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -221,7 +220,7 @@ func (f *workerFollow) screens(ctx context.Context) ([]console.Spec, map[string]
 	var list []console.Spec
 	unread := map[string]string{}
 	screen, is := f.run.runner.Provider.(provider.Screen)
-	var group errgroup.Group
+	var group crash.Group
 	group.SetLimit(5)
 	for _, s := range f.run.runner.Journal.Statuses() {
 		if s.Step != workers.Made {
