@@ -2,10 +2,12 @@ package answer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // Escalation says when to stop and call for support, one reason a line.
@@ -41,6 +43,39 @@ func Escalation(d *diagnosis.Diagnosis) []string {
 		}
 	}
 	return append(list, "If a step shows another result than the expected one. Stop there.")
+}
+
+// escalate says on the screen when to stop and call, and what to send, where an answer needs that: no
+// cause of an error is known, or what comes next gives something up.
+func (t *text) escalate() {
+	when := escalatesWhen(t.d)
+	if when == "" || t.short >= oneStep {
+		return
+	}
+	t.Blank()
+	t.Lead(0, page.Bold.Span("Stop and call support "), "  ", page.Plain, when+" ("+t.o.know("explain escalation")+"). Attach what this saves:", 0)
+	t.Line(2, page.Cyan.Span(t.o.Again("collect")))
+}
+
+// escalatesWhen is when to stop and call, "" for an answer that needs no word about it. A text is
+// no cluster that support could look at.
+func escalatesWhen(d *diagnosis.Diagnosis) string {
+	if d.Source.Kind != "live" && d.Source.Kind != "archive" && d.Source.Kind != "must-gather" {
+		return ""
+	}
+	for _, r := range d.Roots {
+		i := r.Cases[0].FirstRemedy()
+		if i < 0 {
+			continue
+		}
+		if a := r.Cases[0].Remedies[i]; a.By == fault.ByDecision && (a.Risk == fault.RiskDataLoss || a.Recovery != "") {
+			return "before the decision, if the cluster holds data that has no other copy"
+		}
+	}
+	if len(d.Roots) == 0 && slices.ContainsFunc(d.Unexplained, func(u diagnosis.Unexplained) bool { return u.Severity == fault.Error }) {
+		return "if nothing more can be read and the cause stays unknown"
+	}
+	return ""
 }
 
 func trimStop(s string) string {

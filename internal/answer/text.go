@@ -153,6 +153,7 @@ func (t *text) answer() {
 	t.messages()
 	t.supplies()
 	t.settling()
+	t.escalate()
 	t.accepted(false)
 	t.changed()
 	if t.short > wholeAnswer {
