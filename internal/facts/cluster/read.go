@@ -87,8 +87,16 @@ func readPools(ctx context.Context, w *facts.World) (string, error) {
 // readNodePools: the column MESSAGE of a table of them is the message of the condition Ready
 // (openshift/hypershift: api/hypershift/v1beta1/nodepool_types.go).
 func readNodePools(ctx context.Context, w *facts.World) (string, error) {
-	list, err := w.Some(ctx, evidence.NodePools, evidence.HostedNamespace)
+	list, err := pastedNodePools(ctx, w)
 	return counted(list, "NodePool", "with the nodes that they want", shortOf), err
+}
+
+// pastedNodePools are those of a text. Elsewhere only those of a hosted cluster are looked at.
+func pastedNodePools(ctx context.Context, w *facts.World) ([]evidence.Object, error) {
+	if pasted, err := w.FromText(ctx); !pasted || err != nil {
+		return nil, err
+	}
+	return w.Some(ctx, evidence.NodePools, evidence.HostedNamespace)
 }
 
 // shortOf says how many nodes a NodePool has of those that it wants, "" where that is all.
@@ -107,7 +115,7 @@ func shortOf(o evidence.Object) string {
 // nodesMissing reports whether a NodePool in a table has fewer nodes than it wants. On the platform
 // None its own count stays 0, which a table does not tell.
 func nodesMissing(ctx context.Context, w *facts.World) (bool, error) {
-	list, err := w.Some(ctx, evidence.NodePools, evidence.HostedNamespace)
+	list, err := pastedNodePools(ctx, w)
 	return slices.ContainsFunc(list, func(o evidence.Object) bool { return o.Part() && shortOf(o) != "" }), tolerate(err)
 }
 

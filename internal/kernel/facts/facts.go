@@ -325,6 +325,12 @@ func (w *World) Hosted(ctx context.Context) (*evidence.Hosted, error) {
 	})
 }
 
+// FromText reports whether nothing but a pasted text is read.
+func (w *World) FromText(ctx context.Context) (bool, error) {
+	d, err := w.reader.Describe(ctx)
+	return d.Kind == "text", err
+}
+
 // Matches returns the lines that carry a signature. A text that was not read whole
 // makes what the computation claims without evidence unknown, if it Concerns it.
 func (w *World) Matches(ctx context.Context, q evidence.TextQuery, signature string) ([]evidence.Match, error) {
