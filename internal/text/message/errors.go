@@ -116,7 +116,7 @@ func (x *Index) judge(b []byte, f *found) {
 		default:
 			said := isStep || l.Level >= logline.Error || l.Level == logline.NoLevel && l.Form != logline.State &&
 				(logline.EndsInFailure(l.Message) || logline.Refusal(l.Message, command))
-			if said && reports.passes(l) {
+			if said && (reports.passes(l) || isLink(l.Message)) {
 				continue
 			}
 			if said && !isKnown && len(bytes.TrimSpace(l.Message)) > 0 {
@@ -142,6 +142,11 @@ func (x *Index) knownLines(hits []hit) (known []int, steps map[int]bool) {
 	}
 	slices.Sort(known)
 	return known, steps
+}
+
+// isLink reports whether a message is nothing but the address of a page.
+func isLink(m []byte) bool {
+	return bytes.HasPrefix(m, []byte("https://")) && !bytes.ContainsAny(m, " \t")
 }
 
 // isStep reports whether a rule knows only which step failed.
