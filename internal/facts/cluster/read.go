@@ -88,7 +88,12 @@ func readPools(ctx context.Context, w *facts.World) (string, error) {
 // (openshift/hypershift: api/hypershift/v1beta1/nodepool_types.go).
 func readNodePools(ctx context.Context, w *facts.World) (string, error) {
 	list, err := pastedNodePools(ctx, w)
-	return counted(list, "NodePool", "with the nodes that they want", shortOf), err
+	return counted(list, "NodePool", "with the nodes that they want", func(o evidence.Object) string {
+		if evidence.String(o.Content, "metadata", "deletionTimestamp") != "" {
+			return "is being deleted"
+		}
+		return shortOf(o)
+	}), err
 }
 
 // pastedNodePools are those of a text. Elsewhere only those of a hosted cluster are looked at.

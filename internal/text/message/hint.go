@@ -35,7 +35,7 @@ func (f *found) hint(number int, line []byte) {
 }
 
 // judged are lines that others look at: conditions, and the status of an HTTP server.
-var judged = regexp.MustCompile(`^(?:[A-Z]\w+=(?:True|False|Unknown)\b|HTTP/[\d.]+ )`)
+var judged = regexp.MustCompile(`^(?:-? ?"[^"]+": ?|-? ?f:\S+:|[A-Z]\w+=(?:True|False|Unknown)\b|HTTP/[\d.]+ )`)
 
 // speaksOfTrouble reports whether a message has a word of trouble that has no value which says
 // otherwise ("errors=0", "timeout: 30s", "failed: false") and that no "not" turns around.
