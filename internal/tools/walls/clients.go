@@ -61,7 +61,8 @@ func clientsMade(root string, tops ...string) ([]string, error) {
 				return fmt.Errorf("read %s: %w", p, err)
 			}
 			for _, what := range clientsIn(file) {
-				lines = append(lines, fmt.Sprintf("%s uses %s: connections and clients are made by internal/outbound, those of the API by internal/kube", rel, what))
+				lines = append(lines, fmt.Sprintf("%s uses %s: connections and clients are made by internal/outbound, those of the API "+
+					"by internal/kube", rel, what))
 			}
 			return nil
 		})
