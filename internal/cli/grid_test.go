@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,10 +15,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -48,6 +49,7 @@ var asking = map[string][]string{
 		"--kubeconfig {k} --timeout 1ms", "--kubeconfig {k} --timeout 3s --until joined --smoke-pod node/control0"},
 	"rollcall collect":          {"--kubeconfig {k} --to {d}/c.tar.gz", "--kubeconfig {k} --to {d}/c --minimal"},
 	"rollcall gather":           {"--kubeconfig {k} --to {d}/g"},
+	"rollcall status":           {"--kubeconfig {k}"},
 	"rollcall can-i":            {"--kubeconfig {k}", "--kubeconfig {k} -o json"},
 	"rollcall preflight":        {"--kubeconfig {k} --against x", "--kubeconfig {k} --against x --probe -o json"},
 	"rollcall baseline save":    {"--kubeconfig {k} {d}/new.json"},
@@ -77,7 +79,7 @@ var asking = map[string][]string{
 	"rollcall worker delete": {"--kubeconfig {k} --hosted guests/edge.one --state-dir {d}/runs --yes --drain-timeout 1s vm-8"},
 
 	// What TAB asks.
-	"rollcall __complete": {"diagnose --kubeconfig {k} node/", "diagnose --kubeconfig {k} host/"},
+	"rollcall __complete": {"diagnose --kubeconfig {k} --request-timeout 1s node/"},
 }
 
 // local are the commands that ask no API server, with the reason.
@@ -96,6 +98,8 @@ var local = map[string]string{
 	"rollcall test":        "reads faults of this machine",
 	"rollcall version":     "reads the program",
 	"rollcall help":        "help",
+	"rollcall options":     "help",
+	"rollcall mcp":         "asks only when a client calls a tool, which is a diagnosis: agents_test.go",
 }
 
 // TestEveryCommandIsInTheGrid: a command that is new is in the grid, or the reason is given here.
@@ -111,7 +115,8 @@ func TestEveryCommandIsInTheGrid(t *testing.T) {
 		case strings.HasPrefix(path, "rollcall lab") || strings.HasPrefix(path, "rollcall completion") || strings.HasPrefix(path, "rollcall list "):
 		case asks == isLocal:
 			t.Errorf("%s: name how it talks to an API server in asking, or why it does not in local", path)
-		case isLocal && c.Flags().Lookup("kubeconfig") != nil && c.Flags().Lookup("kubeconfig").Value.Type() == "string" && path != "rollcall fix history":
+		case isLocal && c.Flags().Lookup("kubeconfig") != nil && c.Flags().Lookup("kubeconfig").Value.Type() == "string" &&
+			path != "rollcall fix history" && path != "rollcall mcp":
 			t.Errorf("%s has --kubeconfig, and is said to ask no API server", path)
 		}
 		for _, sub := range c.Commands() {
@@ -291,9 +296,7 @@ func (g *gridFiles) run(t *testing.T, c cell) result {
 	}
 	words := strings.Fields(strings.NewReplacer("{k}", kubeconfig, "{d}", dir, "{run}", g.id).Replace(c.words))
 	args := append(strings.Fields(c.command), words...)
-	switch c.command {
-	case "rollcall __complete":
-	default:
+	if c.command != "rollcall __complete" { // there it is not the last word
 		args = append(args, "--request-timeout", gridRequest.String())
 	}
 	r := result{cell: c}
@@ -302,18 +305,18 @@ func (g *gridFiles) run(t *testing.T, c cell) result {
 		ctx, cancel = context.WithTimeout(t.Context(), gridRequest)
 	}
 	defer cancel()
-	var out, errs syncBuffer
-	done := make(chan cmdutil.ExitCode, 1)
+	// A process of its own: a panic anywhere in it ends as it does for a user.
+	var out, errs bytes.Buffer
+	run := exec.CommandContext(ctx, "rollcall", args[1:]...)
+	run.Dir, run.Stdout, run.Stderr = dir, &out, &errs
+	run.Env = append(os.Environ(), "HOME="+dir, "KUBECONFIG=", "LC_ALL=C.UTF-8", testClock+"="+clitest.Now.Format(time.RFC3339)+"+")
+	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) }
+	run.WaitDelay = gridMost
 	began := time.Now()
-	go func() {
-		done <- Main(ctx, args, cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs, Completion: cmdutil.System().Completion,
-			Getenv: func(name string) string { return map[string]string{"HOME": dir, "LC_ALL": "C.UTF-8"}[name] },
-			Clock:  func() time.Time { return clitest.Now.Add(time.Since(began)) }})
-	}()
-	select {
-	case r.code = <-done:
-	case <-time.After(4 * gridMost):
-		r.hung = true
+	err := run.Run()
+	r.hung = errors.Is(err, exec.ErrWaitDelay) || run.ProcessState == nil || run.ProcessState.ExitCode() < 0
+	if !r.hung {
+		r.code = cmdutil.ExitCode(run.ProcessState.ExitCode())
 	}
 	r.took, r.out, r.errs = time.Since(began), out.String(), errs.String()
 	if leak := planted(dir); leak != "" {
@@ -364,24 +367,6 @@ func serveKubeconfig(w http.ResponseWriter, guest *httptest.Server, unknownCA bo
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(clitest.Object{"kind": "Secret", "apiVersion": "v1", "metadata": clitest.Object{},
 		"data": clitest.Object{"kubeconfig": []byte(config)}})
-}
-
-// syncBuffer is a buffer that a command which does not end may still write to.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 // toRepair is what is wrong in the cluster of the grid: a fault that has a repair.

@@ -32,8 +32,13 @@ func TestMain(m *testing.M) {
 	run := func() {
 		surroundings := cmdutil.System()
 		surroundings.Completion = time.Minute // a busy machine is no reason for a red test
-		if now, err := time.Parse(time.RFC3339, os.Getenv(testClock)); err == nil {
+		clock, goes := strings.CutSuffix(os.Getenv(testClock), "+")
+		if now, err := time.Parse(time.RFC3339, clock); err == nil {
+			began := time.Now()
 			surroundings.Clock = func() time.Time { return now }
+			if goes {
+				surroundings.Clock = func() time.Time { return now.Add(time.Since(began)) }
+			}
 		}
 		if width, err := strconv.Atoi(os.Getenv(testWidth)); err == nil && !surroundings.Screen.Terminal {
 			surroundings.Screen.Width = width
@@ -46,7 +51,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"rollcall": run, "oc-rollcall": run, "kubectl_complete-rollcall": run, "gather": run, "jq": jqMain})
 }
 
-// testClock is the variable with the time that it is for a `rollcall` of the tests.
+// testClock is the variable with the time that it is for a `rollcall` of the tests; with a + at its end the
+// time goes on from there.
 const testClock = "ROLLCALL_TEST_CLOCK"
 
 // testWidth is the variable with the columns of what is no terminal: pages show what a
