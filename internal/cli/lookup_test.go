@@ -127,7 +127,7 @@ func TestExplainAnswers(t *testing.T) {
 		{"pool-pausd", 1, []string{"did you mean pool-paused?"}},
 		{"./fix-mc-desync.sh", 3, []string{"it runs a script", "Pages that have the words of its name:\nbootstrap-mc-mismatch"}},
 		{"E0101 01:01:01.1 1 thing.go:1] grommet of the pool failed", 3, []string{"UNKNOWN: nothing is known about this text."}},
-		{"bootstrap.go:195] Part of the existing bootstrap client certificate is expired: 2020-04-11 10:12:00", 3,
+		{"bootstrap.go:195] The bootstrap client certificate of the kubelet has expired: 2020-04-11 10:12:00", 3,
 			[]string{"UNKNOWN: no message of the catalog is like this text.", "Pages that have its words:\nkubelet-client-cert-expired"}},
 	} {
 		out, code := run("text", tt.words)

@@ -10,7 +10,7 @@ func TestHead(t *testing.T) {
 		"2026-11-12T03:04:05+00:00 w1 systemd[1]: Started":                        {"w1", "systemd"},
 		"2026-11-12T03:04:05-0500 w1 bootkube.sh[2568]: Rendering":                {"w1", "bootkube.sh"},
 		"2026-11-12T03:04:05.123456Z I1112 03:04:05.123456 1 main.go:32] started": {},
-		"2026-11-12T03:04:05.123456-05:00 I1112 03:04:05.123456 1 main.go:32] a": {},
+		"2026-11-12T03:04:05.123456-05:00 I1112 03:04:05.123456 1 main.go:32] a":  {},
 		"2026-11-12T03:04:05.123456Z stdout F text: more":                         {},
 		"Nov 12 03:04:05 w1 some text without a name":                             {},
 		"-- Boot 0123456789abcdef --":                                             {},
