@@ -21,7 +21,7 @@ func (a *app) diagnoseCommand() *cobra.Command {
 		Long: `Diagnose gives the whole answer: the causes with their proof, what each leads to,
 what was ruled out, what could not be checked, and the next command with its risk.
 
-SUBJECT narrows the answer and is written as oc writes it:
+SUBJECT narrows the answer: the name of a host, or as oc writes it
   ` + session.SubjectForms + `
 
 It only reads. Exit codes: 0 nothing wrong, or accepted, 1 the tool could not do its

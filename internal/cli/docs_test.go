@@ -87,6 +87,9 @@ func TestHelpHasEveryFlag(t *testing.T) {
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		help := cmd.UsageString()
+		if !cmd.HasParent() {
+			help = flagGroups(cmd) // of options
+		}
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if f.Hidden {
 				return

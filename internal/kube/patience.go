@@ -15,7 +15,7 @@ import (
 // patience bounds how long the requests of a client are waited for in vain, one after the other and side
 // by side: a command sends many, and each may take its whole time. Beyond the bound a request is still sent,
 // for what is asked for next may be answered, and each gets half of the time of the one before. An answer
-// begins it anew, and so does a while without a request: a program that runs for days waits again.
+// halves what was waited, and a while without a request begins it anew: a program that runs for days waits again.
 //
 // The time of one request, which the methods take, is the client's; below zero there is no bound.
 type patience struct {
@@ -78,11 +78,12 @@ func (t protected) patienceWith(req *http.Request) *patience {
 	return p
 }
 
-// answered notes that a whole answer came.
+// answered notes that a whole answer came. Half of what was waited in vain stays: a server that answers
+// some requests and lets others hang takes no longer in all.
 func (p *patience) answered() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.vain, p.more = 0, 0
+	p.vain, p.more = p.vain/2, 0
 }
 
 // failed notes that nothing came of a request. Time in which several were waited for counts once.

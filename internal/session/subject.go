@@ -10,7 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
-const SubjectForms = "HOST, node/NAME, host/NAME, bmh/NAME, machine/NAME, csr/NAME, mcp/NAME, nodepool/NAME, co/NAME"
+const SubjectForms = "node/NAME, host/NAME, bmh/NAME, machine/NAME, csr/NAME, mcp/NAME, nodepool/NAME, co/NAME"
 
 // ParseSubject reads "node/control0", also "machine.machine.openshift.io/x". A name alone is the
 // name of a host.

@@ -12,6 +12,9 @@ import (
 // Whole reports whether the tests run whole.
 func Whole() bool { return os.Getenv("ROLLCALL_WHOLE") != "" || os.Getenv("ROLLCALL_FULL") != "" }
 
+// Full reports whether also runs what takes minutes and is therefore only in `.ci/run full`.
+func Full() bool { return os.Getenv("ROLLCALL_FULL") != "" }
+
 // Has reports whether a case is in the sample, in which about one of n is. The key names the
 // case. All are in it where the tests run whole.
 func Has(n uint64, key ...string) bool { return Whole() || One(n, key...) }
