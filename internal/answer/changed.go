@@ -49,9 +49,6 @@ func (t *text) changed() {
 	default:
 		t.Para(0, page.Bold.Span("Changed since "+since+": "), page.Plain, page.Count(n, "change", "changes"))
 	}
-	if t.short > wholeAnswer {
-		return
-	}
 	shown := t.nearCauses(c.Is)
 	for _, x := range shown[:min(n, fewChanges)] {
 		t.Lead(2, page.Plain.Span("- "), "  ", page.Plain, t.o.Brief(x.Says), t.limit(2))

@@ -49,7 +49,7 @@ func Escalation(d *diagnosis.Diagnosis) []string {
 // cause of an error is known, or what comes next gives something up.
 func (t *text) escalate() {
 	when := escalatesWhen(t.d)
-	if when == "" || t.short >= oneStep {
+	if when == "" {
 		return
 	}
 	t.Blank()

@@ -28,13 +28,7 @@ func (t *text) messages() {
 	causes := slices.DeleteFunc(slices.Clone(r.Matches), known)
 	symptoms := slices.DeleteFunc(slices.Clone(r.Symptoms), func(m message.Match) bool { return known(m) || m.Fault == "" && explained(r, m) })
 	if len(causes)+len(symptoms) == 0 {
-		if t.short < stepsInShort {
-			t.unknownErrors(r)
-		}
-		return
-	}
-	if t.short >= stepsInShort {
-		t.Lead(0, page.Bold.Span("Other messages in the text: "), "  ", page.Plain, t.o.know("scan FILE"), 0)
+		t.unknownErrors(r)
 		return
 	}
 	t.Blank()

@@ -14,13 +14,13 @@ const fewSupplies = 3
 // supplies names what would decide, where no cause is known.
 func (t *text) supplies() {
 	list := t.supplyList()
-	if len(list) == 0 || len(t.d.Roots) > 0 || t.short >= firstAlone && len(t.d.Unexplained) > 0 {
+	if len(list) == 0 || len(t.d.Roots) > 0 {
 		return
 	}
 	t.Blank()
 	t.Head(0, "Next: "+t.nextIs())
 	for i, s := range list {
-		if i == fewSupplies || i > 0 && t.short >= stepsInShort {
+		if i == fewSupplies {
 			return
 		}
 		t.Line(2, page.Cyan.Span(s))

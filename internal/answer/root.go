@@ -20,13 +20,8 @@ const (
 
 // root writes one root: what, how sure, what to do; of several cases the first.
 func (t *text) root(i, of int, r diagnosis.Root) {
-	if i > 0 && t.short >= firstAlone {
-		return
-	}
 	first := r.Cases[0]
-	if t.short < firstInFull || i < 2 {
-		t.Blank()
-	}
+	t.Blank()
 	g, style := page.Bad, page.Red
 	if r.Severity != fault.Error {
 		g, style = page.Warn, page.Yellow
@@ -44,15 +39,10 @@ func (t *text) root(i, of int, r diagnosis.Root) {
 		about = append(about, s)
 	}
 	t.Parts(2, page.Dim, about)
-	if i > 0 && t.short >= firstInFull {
-		return
-	}
 	if r.LeastSure().Lowered != "" {
-		t.Lead(2, page.Yellow.Span("Not proven: "), "            ", page.Plain, t.o.Brief(r.LeastSure().Lowered), t.atMost(0, 1))
+		t.Lead(2, page.Yellow.Span("Not proven: "), "            ", page.Plain, t.o.Brief(r.LeastSure().Lowered), 0)
 	}
-	if t.short < firstAlone {
-		t.means(r.Means)
-	}
+	t.means(r.Means)
 	t.todo(r)
 }
 
@@ -89,15 +79,6 @@ func (t *text) means(text string) {
 		}
 	}
 	t.Lead(2, page.Span{}, "", page.Plain, text, t.limit(fewMeans))
-}
-
-// atMost is how many lines a text may take: few of them where there is room for the first
-// problem alone. 0 is all of them.
-func (t *text) atMost(usual, few int) int {
-	if t.short >= firstAlone {
-		return few
-	}
-	return usual
 }
 
 // limit is n lines, or all of them in wide output.

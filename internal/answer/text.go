@@ -35,7 +35,6 @@ type Options struct {
 	NoHeaders bool
 	Whole     *diagnosis.Diagnosis // the diagnosis before it was narrowed; nil: it was not
 	Wide      bool                 // leave nothing out
-	Height    int                  // rows of the terminal; 0: it is none, or its height is not known
 	Findings  bool                 // in the documents: also what decides nothing, and each finding by itself
 	OnMachine bool                 // rollcall-host prints
 	Catalog   *fault.Catalog       // layers, meanings and sources of faults; nil: not known
@@ -111,10 +110,9 @@ type text struct {
 	o       Options
 	d       *diagnosis.Diagnosis
 	finding map[fault.Key]diagnosis.Finding // those that decide something
-	short   shortness
-	cause   diagnosis.Case // the one that is written
-	planned string         // the command that plans the repair of the cause that is written
-	titled  bool           // each problem follows the verdict with a title of its own
+	cause   diagnosis.Case                  // the one that is written
+	planned string                          // the command that plans the repair of the cause that is written
+	titled  bool                            // each problem follows the verdict with a title of its own
 }
 
 func newText(d *diagnosis.Diagnosis, o Options) *text {
@@ -127,16 +125,18 @@ func newText(d *diagnosis.Diagnosis, o Options) *text {
 	return t
 }
 
-// renderText writes the answer for a person: what is wrong, what to do and which hosts, then why.
-// On a terminal that is too low for all of it, why is left to -o wide.
+// renderText writes the answer for a person: what is wrong, what to do and which hosts, then why. It
+// is the same on any screen: who reads it out to a colleague reads what the other one sees.
 func renderText(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	if d.Source.Kind == planSource {
 		return planText(w, d, o)
 	}
-	return fitted(d, o).Flush(w)
+	t := newText(d, o)
+	t.answer()
+	return t.Flush(w)
 }
 
-// answer writes the whole answer, as short as it is asked for.
+// answer writes the whole answer.
 func (t *text) answer() {
 	t.titled = !t.o.Wide
 	t.verdict()
@@ -149,17 +149,12 @@ func (t *text) answer() {
 	}
 	t.otherCauses()
 	t.unexplained()
-	t.namesAlone()
 	t.messages()
 	t.supplies()
 	t.settling()
 	t.escalate()
 	t.accepted(false)
 	t.changed()
-	if t.short > wholeAnswer {
-		t.leftOut()
-		return
-	}
 	t.hosts()
 	for i, r := range t.d.Roots {
 		t.causeDetails(i, len(t.d.Roots), r)
@@ -189,10 +184,7 @@ func (t *text) verdict() {
 		t.Line(0, h.Paint.Span(words))
 		return
 	}
-	rows := 3
-	if t.short >= oneStep { // as much of it as tells the verdict: -o wide has the rest
-		rows = 2
-	}
+	const rows = 3
 	t.Lead(0, h.Paint.Span(words+": "), "  ", page.Plain, reason, t.limit(rows))
 }
 
@@ -266,23 +258,16 @@ func (t *text) questions() []string {
 
 // unexplained lists symptoms without a proven cause, the same ones together, and what to do.
 func (t *text) unexplained() {
-	for i, u := range t.withoutCause() {
-		if t.short >= firstAlone && (i > 0 || len(t.d.Roots) > 0) {
-			return
-		}
-		if t.short < firstInFull || i < 2 {
-			t.Blank()
-		}
+	for _, u := range t.withoutCause() {
+		t.Blank()
 		t.openTitle(u)
-		if t.short < firstInFull || i == 0 && len(t.d.Roots) == 0 {
-			t.unexplainedTodo(u.Unexplained)
-		}
+		t.unexplainedTodo(u.Unexplained)
 	}
 }
 
 // openTitle writes what is wrong and that its cause is not known.
 func (t *text) openTitle(u open) {
-	t.Lead(0, page.Yellow.Span(t.Sign(page.Open)+" "), "  ", page.Bold, t.linkTitle(u.link), t.atMost(0, 2))
+	t.Lead(0, page.Yellow.Span(t.Sign(page.Open)+" "), "  ", page.Bold, t.linkTitle(u.link), 0)
 	about := []string{u.Fault, "cause unknown", string(u.Severity)}
 	if u.Subject.Name != fault.Unnamed {
 		about = append(about, u.Subject.String())
@@ -341,14 +326,10 @@ func (t *text) alsoAt(s diagnosis.Suspect) string {
 // settling lists what holds and is still normal.
 func (t *text) settling() {
 	list := t.waitingGroups()
-	if len(list) == 0 || t.short >= oneStep {
+	if len(list) == 0 {
 		return
 	}
 	t.Blank()
-	if t.short >= firstInFull {
-		t.Para(0, page.Yellow.Span(t.Sign(page.Wait)+" "), page.Plain, "in progress, not a fault yet: "+page.Count(len(list), "thing", "things"))
-		return
-	}
 	t.Head(0, "In progress")
 	for i, w := range list {
 		if i == fewSettling && !t.o.Wide {

@@ -52,9 +52,7 @@ func (t *text) todo(r diagnosis.Root) {
 		t.remedies(r.Cases[0].Remedies, t.deadlockRemedy(r))
 	}
 	t.refused(r.Refused)
-	if t.short == wholeAnswer {
-		t.Line(2, page.Plain.Span("More: "), page.Cyan.Span(t.o.know("explain "+r.Fault)))
-	}
+	t.Line(2, page.Plain.Span("More: "), page.Cyan.Span(t.o.know("explain "+r.Fault)))
 }
 
 // proves is the command that reads what would prove a cause, "" where none is known.
@@ -94,7 +92,7 @@ func (t *text) toDecide(id string, list []fault.Advice, command string) {
 	case i >= 0 && !list[i].NeedsProof:
 		t.remedies(list[i:i+1], "")
 		list = slices.Delete(slices.Clone(list), i, i+1)
-	case i >= 0 && (command == "" || t.short < stepsInShort):
+	case i >= 0:
 		if command == "" {
 			t.Lead(2, page.Bold.Span(decide), "  ", page.Plain, "these steps only read", 0)
 		} else {
@@ -112,8 +110,8 @@ const needsProof = "The cause is not proven. These steps only read; those that c
 
 // onceProven names what changes something: those steps follow when the cause is proven.
 func (t *text) onceProven(list []fault.Advice) {
-	for i, a := range list {
-		if !a.NeedsProof || i > 0 && t.short >= oneStep {
+	for _, a := range list {
+		if !a.NeedsProof {
 			continue
 		}
 		t.Lead(2, page.Bold.Span("Once it is proven: "), "  ", page.Plain, t.about(a, "")+": "+t.o.know("explain "+a.ID), 0)
@@ -197,9 +195,6 @@ func (t *text) remedies(list []fault.Advice, opens string) {
 
 // others names the remedies after the first.
 func (t *text) others(list []fault.Advice, opens string) {
-	if t.short >= oneStep {
-		return
-	}
 	for _, a := range list {
 		mark := "Or: "
 		if a.Applies == fault.Absent {
@@ -237,10 +232,6 @@ func (t *text) requires(a fault.Advice) {
 // steps writes the steps with their numbers; commands are never broken.
 func (t *text) steps(a fault.Advice) {
 	for i, s := range a.Steps {
-		if i == t.short.steps() && len(a.Steps) > i+1 {
-			t.Line(2, page.Plain.Span("and "+page.Count(len(a.Steps)-i, "more step", "more steps")+": "), page.Cyan.Span(t.o.know("explain "+a.ID)))
-			return
-		}
 		do := s.Do
 		if s.On == "host" {
 			do += " (on the host)"
@@ -248,11 +239,8 @@ func (t *text) steps(a fault.Advice) {
 		t.Para(2, page.Bold.Span(fmt.Sprintf("%d. ", i+1)), page.Plain, do)
 		for l := range strings.Lines(s.Run) {
 			t.Line(5, page.Cyan.Span(t.command(strings.TrimRight(l, "\n"))))
-			if t.short >= firstAlone {
-				break
-			}
 		}
-		if s.Expect != "" && t.short < stepsInShort {
+		if s.Expect != "" {
 			t.Para(5, page.Dim.Span(t.Sign(page.Pointer)+" "), page.Dim, s.Expect)
 		}
 	}
@@ -275,9 +263,6 @@ func (t *text) command(line string) string {
 }
 
 func (t *text) verify(v fault.Proof) {
-	if t.short >= oneStep {
-		return
-	}
 	expect := v.Expect
 	if v.Takes != "" {
 		expect += " (usually within " + v.Takes + ")"

@@ -69,6 +69,9 @@ func (a *app) run(ctx context.Context, args []string) cmdutil.ExitCode {
 	root := a.rootCommand()
 	root.SetArgs(arguments(args))
 	cmd, err := root.ExecuteContextC(kube.WithPatience(ctx))
+	if shown := a.ShowPage(); err == nil {
+		err = shown
+	}
 	code := cmdutil.CodeOf(err, repair.ExitCode)
 	if ctx.Err() != nil && code == cmdutil.ExitFailed && !strings.HasPrefix(err.Error(), "interrupted") {
 		err = errors.New("interrupted")

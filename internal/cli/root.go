@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	preflight "github.com/rollcall-project/rollcall/internal/preflight/command"
 	repair "github.com/rollcall-project/rollcall/internal/repair/command"
 	watch "github.com/rollcall-project/rollcall/internal/watch/command"
@@ -17,6 +20,9 @@ const (
 	groupOther  = "other"
 )
 
+// paged are the commands of looking that print when they are done.
+var paged = []string{"status", "diagnose", "demo", "scan", "explain", "list", "options"}
+
 // rootCommand builds the whole command line.
 func (a *app) rootCommand() *cobra.Command {
 	root := a.rollCommand()
@@ -28,8 +34,9 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetOut(a.IO.Out)
 	root.SetErr(a.IO.Err)
 	root.SetFlagErrorFunc(a.flagError)
-	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.StartLog()
+		a.HoldPage(cmd)
 		return nil
 	}
 	a.AddGlobalFlags(root)
@@ -50,6 +57,12 @@ func (a *app) rootCommand() *cobra.Command {
 	add(groupRepair, repair.Command(a.App), workers.Requests(a.App), workers.Command(a.App))
 	add(groupKnow, a.explainCommand(), a.listCommand(), a.docsCommand(), a.lintCommand(), a.testCommand())
 	add(groupOther, a.labCommand(), a.optionsCommand(), a.versionCommand())
+	cmdutil.Paged(root)
+	for _, c := range root.Commands() {
+		if slices.Contains(paged, c.Name()) {
+			cmdutil.Paged(append(c.Commands(), c)...)
+		}
+	}
 	root.AddCommand(a.gatherCommand())
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)

@@ -59,7 +59,7 @@ type IO struct {
 	Out, Err      io.Writer
 	Getenv        func(string) string
 	Clock         func() time.Time
-	Width, Height int // columns and rows of stdout; 0: not known
+	Width         int // columns of stdout; 0: not known
 	Terminal      bool
 	ErrTerminal   bool
 	Runner        machine.Runner // nil: the machine's own programs
@@ -71,8 +71,8 @@ func System() IO {
 	s := IO{Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Clock: time.Now, CanReadSecret: os.Geteuid() == 0,
 		Terminal: isatty.IsTerminal(os.Stdout.Fd()), ErrTerminal: isatty.IsTerminal(os.Stderr.Fd())}
 	if s.Terminal {
-		if width, height, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
-			s.Width, s.Height = width, height
+		if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+			s.Width = width
 		}
 	}
 	return s
@@ -289,7 +289,7 @@ func (a *app) now(ctx context.Context, s *machine.Source) (time.Time, error) {
 }
 
 func (a *app) print(d *diagnosis.Diagnosis, c *fault.Catalog) error {
-	o := answer.Options{Style: a.style(), Command: "rollcall", OnMachine: true, Catalog: c, Height: a.io.Height, Refused: map[string]answer.Remedy{}}
+	o := answer.Options{Style: a.style(), Command: "rollcall", OnMachine: true, Catalog: c, Refused: map[string]answer.Remedy{}}
 	for _, known := range c.Refused {
 		o.Refused[known.ID] = answer.Remedy{Title: known.Title, Happens: known.Happens, When: known.When, Instead: known.Instead}
 	}

@@ -20,7 +20,7 @@ func (a *App) ReportOptions(r *session.Run) answer.Options {
 	o := answer.Options{
 		Style: a.Style(), Command: a.Name, Source: r.Session.Again(), Answer: r.Session.AnswerFlags(), NoHeaders: a.Output.NoHeaders,
 		Findings: a.Output.Findings, MarkLogged: a.Output.MarkLogged,
-		Refused: map[string]answer.Remedy{}, Catalog: r.Catalog, Height: a.IO.Screen.height(),
+		Refused: map[string]answer.Remedy{}, Catalog: r.Catalog,
 	}
 	for _, known := range r.Catalog.Refused {
 		o.Refused[known.ID] = answer.Remedy{Title: known.Title, Happens: known.Happens, When: known.When, Instead: known.Instead}

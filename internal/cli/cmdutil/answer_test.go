@@ -160,8 +160,8 @@ func TestReportOptions(t *testing.T) {
 	if o.Command != "oc rollcall" || !strings.HasPrefix(o.Source, "--from ") || !strings.HasSuffix(o.Source, " --expect m9") || o.Answer != "" {
 		t.Errorf("%q, %q, %q", o.Command, o.Source, o.Answer)
 	}
-	if o.Width != 90 || o.Height != 30 || !o.NoHeaders || !o.Findings || o.Catalog != r.Catalog {
-		t.Errorf("%d by %d, %t, %t", o.Width, o.Height, o.NoHeaders, o.Findings)
+	if o.Width != 90 || !o.NoHeaders || !o.Findings || o.Catalog != r.Catalog {
+		t.Errorf("%d, %t, %t", o.Width, o.NoHeaders, o.Findings)
 	}
 	if len(o.Refused) == 0 || len(o.Refused) != len(r.Catalog.Refused) {
 		t.Errorf("%d of %d pieces of unsafe advice", len(o.Refused), len(r.Catalog.Refused))

@@ -37,6 +37,9 @@ type IO struct {
 	Screen   Screen // what Out is
 	// Completion bounds what pressing TAB may cost: then there are no names to choose from.
 	Completion time.Duration
+	// Pager shows a text that is longer than the terminal, with a program and its arguments; nil where
+	// there is none. An error says that the text was not shown.
+	Pager func(program []string, text []byte) error
 	// Logs is told where the process's libraries are to log: klog has one place for the
 	// whole process, which runs side by side do not share. Nil leaves it as it is.
 	Logs func(*slog.Logger)
@@ -46,7 +49,7 @@ type IO struct {
 func System() IO {
 	return IO{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv, Clock: time.Now,
-		Screen: screenOf(os.Stdout), Completion: completionTime, Logs: klog.SetSlogLogger,
+		Screen: screenOf(os.Stdout), Completion: completionTime, Logs: klog.SetSlogLogger, Pager: runPager,
 	}
 }
 
@@ -55,6 +58,8 @@ type App struct {
 	IO   IO
 	Name string // how the user calls it: "rollcall", "oc rollcall"
 	Log  *slog.Logger
+
+	held *held // what is paged at the end; nil where nothing is
 
 	Verbose int
 	Quiet   bool

@@ -43,7 +43,7 @@ func TestStyle(t *testing.T) {
 	}
 }
 
-// TestScreenOf: a file is no terminal, so paragraphs are not broken and no height bounds an answer.
+// TestScreenOf: a file is no terminal, so paragraphs are not broken and nothing is paged.
 func TestScreenOf(t *testing.T) {
 	f, err := os.Create(t.TempDir() + "/out")
 	if err != nil {
