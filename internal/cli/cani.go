@@ -20,6 +20,7 @@ import (
 
 func (a *app) canICommand() *cobra.Command {
 	var fix bool
+	var role string
 	cmd := &cobra.Command{
 		Use:   "can-i",
 		Short: "ask whether your rights suffice for a diagnosis",
@@ -28,12 +29,27 @@ SelfSubjectAccessReview each, which changes nothing). What is not allowed is not
 an error of a diagnosis: the checks that need it are not run, and listed. What is
 asked of the management cluster of a hosted one is marked "management:".
 
+With --role it asks nothing and prints the roles that permit a diagnosis, ready to
+apply by an administrator.
+
 With --fix it asks instead for what the repairs of "fix" require in addition, and shows
 for each remedy what is missing.
 
 Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
+		Example: cmdutil.Example(a.Name, "can-i", "what is allowed, and what is not") +
+			cmdutil.Example(a.Name, "can-i --role jane > reader.yaml", "for an administrator: oc apply -f reader.yaml"),
 		Args: cmdutil.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("role") {
+				list, err := a.readerRoles(role)
+				if err != nil {
+					return err
+				}
+				if format := cmdutil.FormatOf(cmd); format != "text" {
+					return a.PrintData(format, list)
+				}
+				return a.PrintData("yaml", list)
+			}
 			if err := a.session().CheckHosted(); err != nil {
 				return err
 			}
@@ -63,6 +79,11 @@ Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
 		"cluster (that of the kubeconfig) and in the hosted one (with the kubeconfig in HostedCluster.status)")
 	cmd.Flags().StringVar(&a.source.HostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of that Secret")
 	cmd.Flags().StringVar(&a.source.ProbeFrom, "probe-from", "", "also check the permissions that --probe-from `node/NAME` of a diagnosis requires")
+	cmd.Flags().StringVar(&role, "role", "", "print the roles, with their bindings, that give `WHO` all reads of a diagnosis: a user, group:NAME, or "+
+		"NAMESPACE/NAME of a ServiceAccount. They hold no Secret, no exec and nothing that writes; no cluster is asked")
+	for _, other := range []string{"fix", "hosted", "hosted-kubeconfig", "probe-from"} {
+		cmd.MarkFlagsMutuallyExclusive("role", other)
+	}
 	cmd.MarkFlagsMutuallyExclusive("fix", "hosted")
 	cmd.MarkFlagsMutuallyExclusive("fix", "probe-from")
 	return cmd
@@ -127,7 +148,7 @@ func (a *app) canI(ctx context.Context, format string, s *live.Source) error {
 	}
 	if missing > 0 {
 		return &cmdutil.ExitError{Code: cmdutil.ExitFailed, Err: fmt.Errorf("%d of %d reads are not allowed or could not be asked about; the other "+
-			"checks work. An administrator can give you a role with them", missing, len(rights))}
+			"checks work. An administrator can give you them: `%s can-i --role USER`", missing, len(rights), a.Name)}
 	}
 	return nil
 }

@@ -21,9 +21,9 @@ type Right struct {
 	Err     error // the API could not say; Allowed means nothing then
 }
 
-// needsOf returns the accesses that reading a need takes. Journals and contents
+// AccessesOf returns the accesses that reading a need takes. Journals and contents
 // of Secrets are listed, although they are read only when asked for.
-func needsOf(n evidence.Need) []Access {
+func AccessesOf(n evidence.Need) []Access {
 	list := func(r evidence.Resource, namespace string) Access {
 		return Access{Verb: "list", Resource: r, Namespace: namespace}
 	}
@@ -51,7 +51,7 @@ func needsOf(n evidence.Need) []Access {
 func (s *Source) Rights(ctx context.Context, needs []evidence.Need) ([]Right, error) {
 	var rights []Right
 	for _, n := range needs {
-		for _, a := range needsOf(n) {
+		for _, a := range AccessesOf(n) {
 			rights = append(rights, Right{Need: n, Access: a})
 		}
 	}
