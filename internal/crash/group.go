@@ -3,6 +3,8 @@ package crash
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"runtime/debug"
 	"sync"
 
@@ -69,4 +71,18 @@ func (g *Group) Wait() error {
 		panic(g.first)
 	}
 	return err
+}
+
+// Func is a function for a goroutine of which nobody takes the panic: where it panics, the process ends
+// with one line on standard error and with exit code 1, and not with 2 as Go ends.
+func Func(f func()) func() {
+	return func() {
+		defer func() {
+			if defect := recover(); defect != nil {
+				fmt.Fprintln(os.Stderr, Line("rollcall", defect, debug.Stack()))
+				os.Exit(1)
+			}
+		}()
+		f()
+	}
 }

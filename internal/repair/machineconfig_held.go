@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/kube/podexec"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
@@ -107,14 +108,14 @@ func (h HeldLive) Fetch(ctx context.Context, host string) (io.ReadCloser, error)
 
 func stream(host string, run func(podexec.Streams) error) io.ReadCloser {
 	out, in := io.Pipe()
-	go func() {
+	go crash.Func(func() {
 		var complaint limited
 		err := run(podexec.Streams{Out: in, Err: &complaint})
 		if err != nil {
 			err = fmt.Errorf("read %s on %s: %w (%s)", HeldPath, host, err, complaint.text)
 		}
 		_ = in.CloseWithError(err) // never fails; nil ends the stream
-	}()
+	})()
 	return out
 }
 

@@ -11,6 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
@@ -119,10 +120,10 @@ func readOrCancel[T any](ctx context.Context, read func(context.Context) (T, err
 		err error
 	}
 	answers := make(chan answer, 1)
-	go func() {
+	go crash.Func(func() {
 		v, err := read(ctx)
 		answers <- answer{v, err}
-	}()
+	})()
 	select {
 	case a := <-answers:
 		return a.v, a.err

@@ -64,10 +64,10 @@ func copyStreams(conn httpstream.Connection, s Streams) error {
 		if err != nil {
 			return err
 		}
-		go func() {
+		go crash.Func(func() {
 			_, _ = io.Copy(in, s.In) // a connection that breaks is reported by the other streams
 			_ = in.Close()
-		}()
+		})()
 	}
 	var printed crash.Group
 	for name, w := range map[string]io.Writer{"stdout": s.Out, "stderr": s.Err} {

@@ -12,6 +12,8 @@ import (
 	gorilla "github.com/gorilla/websocket"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport/websocket"
+
+	"github.com/rollcall-project/rollcall/internal/crash"
 )
 
 // The protocol of web sockets that can close the command's input, and its channels: the
@@ -54,9 +56,9 @@ func overWebSocket(ctx context.Context, cfg *rest.Config, target *url.URL, s Str
 	if err := conn.SetReadDeadline(time.Now().Add(pongWithin)); err != nil {
 		return err
 	}
-	go ping(conn, ended)
+	go crash.Func(func() { ping(conn, ended) })()
 	if s.In != nil {
-		go send(conn, s.In)
+		go crash.Func(func() { send(conn, s.In) })()
 	}
 	return receive(conn, s)
 }

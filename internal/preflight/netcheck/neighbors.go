@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/outbound"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
@@ -49,7 +50,7 @@ func (c *checker) neighbors(ctx context.Context) error {
 	for i := range tasks {
 		if tasks[i].NotRun == "" && tasks[i].Neighbor == "" {
 			asked++
-			group.Go(func() { poke(ctx, tasks[i].Host) })
+			group.Go(crash.Func(func() { poke(ctx, tasks[i].Host) }))
 		}
 	}
 	group.Wait()

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/outbound"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
@@ -27,13 +28,13 @@ func (h here) delays(ctx context.Context, ip string, n int) ([]time.Duration, st
 	ports := make(chan int, len(h.ports))
 	var group sync.WaitGroup
 	for _, p := range h.ports {
-		group.Go(func() {
+		group.Go(crash.Func(func() {
 			if _, ok := knock(ctx, ip, p, 3*time.Second); ok {
 				ports <- p
 			}
-		})
+		}))
 	}
-	go func() { group.Wait(); close(ports) }()
+	go crash.Func(func() { group.Wait(); close(ports) })()
 	port, ok := <-ports
 	if !ok {
 		return nil, "", nil

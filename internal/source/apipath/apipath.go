@@ -28,6 +28,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/probe"
@@ -237,7 +238,7 @@ func (w *checker) ask(ctx context.Context, list ...endpoint) {
 		if w.asked(r) {
 			continue
 		}
-		group.Go(func() {
+		group.Go(crash.Func(func() {
 			a, err := w.try(ctx, r)
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -246,7 +247,7 @@ func (w *checker) ask(ctx context.Context, list ...endpoint) {
 				return
 			}
 			w.answers = append(w.answers, a)
-		})
+		}))
 	}
 	group.Wait()
 }
@@ -279,13 +280,13 @@ func (w *checker) askAgain(ctx context.Context) {
 	}
 	var group sync.WaitGroup
 	for _, i := range odd {
-		group.Go(func() {
+		group.Go(crash.Func(func() {
 			first := w.answers[i]
 			second, err := w.try(ctx, endpoint{first.Target, first.Host, first.Port})
 			if err == nil && isReady(second) {
 				w.answers[i] = second
 			}
-		})
+		}))
 	}
 	group.Wait()
 }
@@ -316,7 +317,7 @@ func (w *checker) reach(ctx context.Context) <-chan struct{} {
 		Target: probe.TargetClient, Host: c.Server.Hostname(), Port: portOf(c.Server), Vantage: w.opts.Vantage, At: w.opts.Now(),
 		CredentialKind: c.Kind, CredentialUntil: c.Until, Credential: probe.CredentialNotTold,
 	}
-	go func() {
+	go crash.Func(func() {
 		defer close(done)
 		began := time.Now()
 		if w.client, w.failed = c.Reach(ctx); w.failed != nil {
@@ -333,7 +334,7 @@ func (w *checker) reach(ctx context.Context) <-chan struct{} {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.answers = append(w.answers, a)
-	}()
+	})()
 	return done
 }
 

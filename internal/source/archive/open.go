@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout/loose"
 	"github.com/rollcall-project/rollcall/internal/source/archive/member"
@@ -75,10 +76,10 @@ func openPath(ctx context.Context, name string, mode os.FileMode) (*os.File, err
 		err error
 	}
 	done := make(chan opened, 1)
-	go func() {
+	go crash.Func(func() {
 		f, err := os.Open(name)
 		done <- opened{f, err}
-	}()
+	})()
 	late := time.NewTimer(pipePatience)
 	defer late.Stop()
 	var err error

@@ -25,6 +25,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/rollcall-project/rollcall/internal/crash"
 )
 
 // Runner runs one command on the node. The error of a command that ran and failed
@@ -182,22 +184,22 @@ func (n *Node) dial(ctx context.Context, host, port string) (net.Conn, error) {
 	outR, outW := io.Pipe()
 	errs := &limited{left: most}
 	ended := make(chan error, 1)
-	go func() {
+	go crash.Func(func() {
 		err := n.Run.Run(life, []string{"timeout", tunnelSeconds, "bash", "-c", tunnel, "rollcall", host, port}, inR, outW, errs)
 		ended <- err
 		outW.CloseWithError(n.ending(life, err, errs.String()))
 		inR.CloseWithError(io.ErrClosedPipe)
-	}()
+	})()
 	out := bufio.NewReaderSize(outR, 32<<10)
 	runs, opened := make(chan struct{}), make(chan error, 1)
-	go func() {
+	go crash.Func(func() {
 		err := expect(out, "run\n")
 		if err == nil {
 			close(runs)
 			err = expect(out, "open\n")
 		}
 		opened <- err
-	}()
+	})()
 	stop := func() {
 		end()
 		inW.CloseWithError(io.EOF)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
 
@@ -92,22 +93,22 @@ func (x *Index) blocks(ctx context.Context, in io.Reader, take func(found)) erro
 	pool := sync.Pool{New: func() any { b := make([]byte, 0, blockSize+blockSize/4); return &b }}
 	var wg sync.WaitGroup
 	for range workers {
-		wg.Go(func() {
+		wg.Go(crash.Func(func() {
 			for j := range jobs {
 				f := x.block(j.block)
 				x.judge(j.block, &f)
 				j.out <- f
 				pool.Put(&j.block)
 			}
-		})
+		}))
 	}
 	done := make(chan struct{})
-	go func() {
+	go crash.Func(func() {
 		defer close(done)
 		for out := range order {
 			take(<-out)
 		}
-	}()
+	})()
 	var read int64
 	err := cut(ctx, in, func() []byte { return (*pool.Get().(*[]byte))[:0] }, func(b []byte) {
 		read += int64(len(b))

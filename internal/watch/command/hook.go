@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/watch/screen"
 )
@@ -30,7 +31,7 @@ const (
 
 func startHook(command string, err io.Writer) *hook {
 	h := &hook{command: command, err: err, queue: make(chan follow.Event, hookQueue), done: make(chan struct{})}
-	go h.run()
+	go crash.Func(func() { h.run() })()
 	return h
 }
 

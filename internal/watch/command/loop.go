@@ -11,6 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/follow"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -100,7 +101,8 @@ func (w *watching) listen(ctx context.Context) {
 		return kube.RESTConfig()
 	}
 	w.change.source = live.NewChanges(fresh, live.Options{Now: a.IO.Clock})
-	go w.change.source.Run(ctx, w.change.add)
+	source, add := w.change.source, w.change.add
+	go crash.Func(func() { source.Run(ctx, add) })()
 }
 
 // blindInterval is how often a cluster is read whose changes are not noticed.
@@ -147,7 +149,7 @@ func (w *watching) follow(ctx context.Context) error {
 	start := func() {
 		w.change.take()
 		w.pace.begin()
-		go func() { results <- w.look(working) }()
+		go crash.Func(func() { results <- w.look(working) })()
 	}
 	start()
 	tick := time.NewTicker(time.Second)

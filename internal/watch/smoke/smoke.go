@@ -25,6 +25,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/openshift"
@@ -104,12 +105,12 @@ func Try(ctx context.Context, c Cluster, nodes []string, o Options) []Result {
 	var all sync.WaitGroup
 	free := make(chan struct{}, o.AtOnce)
 	for i := range list {
-		all.Go(func() {
+		all.Go(crash.Func(func() {
 			free <- struct{}{}
 			defer func() { <-free }()
 			t := try{c: c, o: o, node: nodes[i], name: fmt.Sprintf("rollcall-smoke-%s-%d", o.Run, i)}
 			list[i] = t.run(ctx, spec)
-		})
+		}))
 	}
 	all.Wait()
 	return list

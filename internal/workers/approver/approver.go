@@ -27,6 +27,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/kube"
 )
@@ -111,7 +112,7 @@ func (a *Approver) Run(ctx context.Context) error {
 		a.seen = map[string]string{} // a new holder records what is open, again
 		term, lost := context.WithCancel(ctx)
 		done := make(chan struct{})
-		go func() { defer close(done); defer lost(); l.hold(term) }()
+		go crash.Func(func() { defer close(done); defer lost(); l.hold(term) })()
 		a.lead(term, l.held)
 		lost()
 		<-done
@@ -127,7 +128,7 @@ func (a *Approver) Run(ctx context.Context) error {
 func (a *Approver) lead(ctx context.Context, held func() bool) {
 	wake := make(chan struct{}, 1)
 	done := make(chan struct{})
-	go func() { defer close(done); a.follow(ctx, wake) }()
+	go crash.Func(func() { defer close(done); a.follow(ctx, wake) })()
 	defer func() { <-done }()
 	failed := 0
 	for ctx.Err() == nil {

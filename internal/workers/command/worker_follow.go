@@ -54,10 +54,10 @@ func (a *app) followWorkers(ctx context.Context, w *workerRun, giveUp func(), ro
 	ctx, cancel := context.WithCancel(ctx)
 	f := &workerFollow{app: a.quiet(w.runner.Journal.Plan), run: w, rolls: rolls, giveUp: giveUp, cancel: cancel, done: make(chan struct{}),
 		stuck: map[string]time.Time{}}
-	go func() {
+	go crash.Func(func() {
 		defer close(f.done)
 		f.follow(ctx)
-	}()
+	})()
 	return f
 }
 

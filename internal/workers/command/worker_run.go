@@ -16,6 +16,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/after"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
@@ -312,7 +313,7 @@ func (a *app) approveWorkers(ctx context.Context, w *workerRun) (stop func(), er
 	})
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
-	go func() { defer close(done); _ = server.Run(ctx) }() // it ends with ctx only
+	go crash.Func(func() { defer close(done); _ = server.Run(ctx) })() // it ends with ctx only
 	return func() { cancel(); <-done }, nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"sync"
+
+	"github.com/rollcall-project/rollcall/internal/crash"
 )
 
 // ahead reads on in its own goroutine, so that uncompressing and indexing overlap.
@@ -35,7 +37,7 @@ func readAhead(ctx context.Context, r io.Reader) *ahead {
 	for range aheadBlocks {
 		a.free <- make([]byte, aheadBlockSize)
 	}
-	a.done.Go(func() {
+	a.done.Go(crash.Func(func() {
 		defer close(a.full)
 		for {
 			var buf []byte
@@ -53,7 +55,7 @@ func readAhead(ctx context.Context, r io.Reader) *ahead {
 				return
 			}
 		}
-	})
+	}))
 	return a
 }
 

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/rollcall-project/rollcall/internal/crash"
 )
 
 // spool keeps bytes in memory, compressed in chunks that can be read alone. It is
@@ -129,7 +131,7 @@ func (s *spool) flush() {
 	s.chunks = append(s.chunks, nil)
 	s.mu.Unlock()
 	s.slot <- struct{}{}
-	s.work.Go(func() {
+	s.work.Go(crash.Func(func() {
 		scratch := *packedChunks.Get().(*[]byte)
 		packed := s.encoder.EncodeAll(raw, scratch[:0])
 		kept := slices.Clone(packed)
@@ -140,7 +142,7 @@ func (s *spool) flush() {
 		s.packed += int64(len(kept))
 		s.mu.Unlock()
 		<-s.slot
-	})
+	}))
 }
 
 // close ends writing and waits for the compressors.
