@@ -42,11 +42,13 @@ func TestPatienceOfACommand(t *testing.T) {
 	if took := time.Since(began); took > 4*request {
 		t.Errorf("30 requests in vain took %v", took)
 	}
-	if _, err := c.Get(t.Context(), node("y")); err != nil {
-		t.Errorf("what is answered was not read: %v", err)
+	for range 4 { // each answer halves what was waited
+		if _, err := c.Get(t.Context(), node("y")); err != nil {
+			t.Errorf("what is answered was not read: %v", err)
+		}
 	}
 	if c.patienceLeft(t) != request {
-		t.Error("an answer does not begin it anew")
+		t.Error("a few answers do not begin it anew")
 	}
 }
 

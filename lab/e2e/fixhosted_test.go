@@ -106,11 +106,11 @@ func TestFixHostedUserData(t *testing.T) {
 	}})
 }
 
-// TestFixHostedWaits: before the first worker there is nothing to repair, and the answer says so.
+// TestFixHostedWaits: before the first worker there is nothing to repair, and the answer names what makes it.
 func TestFixHostedWaits(t *testing.T) {
 	w := up(t, "hosted-first-worker", true)
 	r := w.live("fix", "plan", "--hosted", theGuest, "--to", filepath.Join(t.TempDir(), "plan.yaml"))
-	if r.code != 1 || !strings.Contains(r.err, "nothing to repair yet") {
+	if r.code != 1 || !strings.Contains(r.err, "rollcall worker create --plan --hosted clusters/guest --host NAME=IP") {
 		t.Errorf("before the first worker: %s", r)
 	}
 }

@@ -25,9 +25,12 @@ import (
 // the cluster, a pool or a NodePool does.
 var layersOfJoining = []string{"api", "baremetal", "certificates", "csr", "hosted", "ignition", "machine-config"}
 
+// missingHosts are faults that say that hosts are missing: they keep none out.
+var missingHosts = []string{"hosted-workers-to-create"}
+
 // concernsNewHosts reports whether a fault keeps hosts from joining that are added later.
 func concernsNewHosts(f *fault.Fault) bool {
-	return slices.Contains(layersOfJoining, f.Layer) && f.For != fault.Host && f.For != fault.CSR
+	return !slices.Contains(missingHosts, f.ID) && slices.Contains(layersOfJoining, f.Layer) && f.For != fault.Host && f.For != fault.CSR
 }
 
 // preflightAgainst checks whether a cluster lets new hosts join. It is a diagnosis of it, of
