@@ -23,6 +23,9 @@ var domainSecrets = []struct{ text, secret string }{
 	{"#cloud-config\nchpasswd:\n  list: |\n    core:harrier51wall", "harrier51wall"}, {"\tauth-trunc hmac(sha256) 0xf2f4b61e8a083a5850646146a80cc1b3e2f4b61e8a083a59 128", "f2f4b61e8a083a58"},
 	{"\taead rfc4106(gcm(aes)) 0x75e0688bfc69bec380a3dbb6cbb20ccc31a5ff02 128", "75e0688bfc69bec3"}, {"spec:\n  encryptionKey: 0b1f6dd0aa90c2f1b6c39f8a77c1d2e3", "0b1f6dd0aa90c2f1"},
 	// Forms that tell without a name.
+	{"error: user kubeadmin 5GI9C-EgcED-sV2fX-ph7Ae", "5GI9C-EgcED"}, // with an I, which the installer uses
+	{`error: spec.bmc.password: Invalid value: "Kq7vXw2Lp9RtZm4c": too short`, "Kq7vXw2Lp9RtZm4c"},
+	{`error: spec.tokens[0]: Duplicate value: "abcdef0123456789abcdef"`, "abcdef0123456789abcdef"},
 	{"$ cat auth/kubeadmin-password\nbZ4dE-fG6hJ-kM7mN-pQ8rS", "bZ4dE-fG6hJ"}, {"INFO Login with kubeadmin / cZ4dE-fG6hJ-kM7mN-pQ8rS", "cZ4dE-fG6hJ"},
 	{"b3BlbnNzaC1rZXktdjEAAAAABG5vbmVRamspoiWoPBCxj+MJymdPhsrqauzNGu8nC6JNnomMTLZU", "MJymdPhsrqauzNGu8"},
 	{"Nov 27 10:00:01 m0 cloud-init[9]: UwtpAJPoRu+A8sp+5XYgqPtFOjoVXbFsUKEtUj1V44bwg+1qzv7mZC8zmVD+075F\nNov 27 10:00:01 m0 cloud-init[9]: -----END OPENSSH PRIVATE KEY-----", "A8sp+5XYgqPt"},

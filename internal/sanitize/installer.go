@@ -3,8 +3,8 @@ package sanitize
 import "strings"
 
 // The password of kubeadmin is four times five signs, with hyphens between. The installer takes
-// them from letters and digits but 0, 1, I, O and l (openshift/installer:pkg/asset/password/password.go),
-// so it needs no name in front.
+// them from letters and digits but 0, 1, O and l (openshift/installer:pkg/asset/password/password.go
+// generateRandomPasswordHash), so it needs no name in front.
 
 const installerLength = 4*5 + 3
 
@@ -32,7 +32,7 @@ func joins(b byte) bool { return word(b) || b == '-' }
 
 func isInstallerPassword(v string) bool {
 	for i := range len(v) {
-		if i%6 != 5 && (classOf(v[i]) == '-' || strings.IndexByte("01IOl", v[i]) >= 0) {
+		if i%6 != 5 && (classOf(v[i]) == '-' || strings.IndexByte("01Ol", v[i]) >= 0) {
 			return false
 		}
 	}

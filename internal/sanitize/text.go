@@ -47,6 +47,10 @@ var secretPatterns = []secretPattern{
 	{[]string{"bearer", "basic "}, " \t\n\f\r", lazily(`(?i)\b(?:bearer|basic)\s+["']?([A-Za-z0-9._~+/=-]{8,})`), likelySecret},
 	{[]string{"cookie"}, ":=", lazily(`(?i)\b(?:set-)?cookie2?["']?\s*[:=]\s*["'\[]*([^\r\n"'\]]{6,})`),
 		func(v string) bool { return strings.Contains(v, "=") }},
+	// A validation quotes the value of a field behind its words (field.ErrorBody, see refusal).
+	{[]string{"invalid value", "not found", "unsupported value", "duplicate value"}, ":",
+		lazily(`(?i)(?:pass(?:word|wd|phrase)?|secret|token|credential)s?[\w\[\]]*\s*:\s*` +
+			`(?:Invalid|Unsupported|Duplicate|Not) (?:value|found): \\*"((?:[^"\\]|\\[^"])+)`), likelySecret},
 	{[]string{"token"}, ".", lazily(`\b([a-z0-9]{6}\.[a-z0-9]{16})\b`), kubeadmToken},
 }
 
