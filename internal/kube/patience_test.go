@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -145,9 +146,9 @@ func TestPatienceIsShared(t *testing.T) {
 // TestClosedConnection: a server that closes each connection is asked twice, and not ten times with a
 // second between them.
 func TestClosedConnection(t *testing.T) {
-	n := 0
+	var n atomic.Int64
 	k := answering(t, func(http.ResponseWriter, *http.Request) {
-		n++
+		n.Add(1)
 		panic(http.ErrAbortHandler)
 	})
 	began := time.Now()
@@ -155,11 +156,11 @@ func TestClosedConnection(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "gave no answer") {
 		t.Errorf("the error is %v", err)
 	}
-	if n > 2*2 || time.Since(began) > 3*time.Second { // the transport itself asks again on a connection that it kept
-		t.Errorf("asked %d times in %v", n, time.Since(began))
+	if n.Load() > 2*2 || time.Since(began) > 3*time.Second { // the transport itself asks again on a connection that it kept
+		t.Errorf("asked %d times in %v", n.Load(), time.Since(began))
 	}
-	n = 0
-	if _, err := k.Patch(t.Context(), node("x"), "", []byte("[]"), false); err == nil || n > 1 {
-		t.Errorf("a write was sent %d times: %v", n, err)
+	n.Store(0)
+	if _, err := k.Patch(t.Context(), node("x"), "", []byte("[]"), false); err == nil || n.Load() > 1 {
+		t.Errorf("a write was sent %d times: %v", n.Load(), err)
 	}
 }
