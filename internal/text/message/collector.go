@@ -1,0 +1,235 @@
+package message
+
+import (
+	"strings"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/text/logline"
+)
+
+// keptLines is how many lines of a match are kept, besides the last one.
+const keptLines = 2
+
+// collector gathers what blocks show.
+type collector struct {
+	x     *Index
+	clean func(string) string
+	by    map[int]*ruleMatches
+	with  map[int]bool
+	no    map[int]bool
+	tells map[tell]bool
+	next  map[string]string // what to look at, by failure
+	steps map[string]bool   // failures that name the step that failed
+	lines int
+	bytes int64
+
+	errors     map[string]*errorForm
+	moreErrors int // lines of forms beyond the bound
+	hints      []Line
+	hinted     int
+	terraform  bool
+	states     []state
+	past       past
+
+	certificates []certificate
+	clock        time.Time
+}
+
+// ruleMatches is what was met of one rule. Its lines are as they were read: to clean each of
+// hundreds of thousands takes longer than to find them, and at most three are printed.
+type ruleMatches struct {
+	count int
+	first []Line
+	last  Line
+	hosts map[string]Line // the last line of each host
+	depth int             // how far behind in its first line the rule holds
+	own   string          // what the first line says behind what the rule is found by
+}
+
+// maxHosts bounds the hosts of one text whose lines are told apart.
+const maxHosts = 64
+
+// print makes the lines fit to be printed: without secrets, and short.
+func (t *ruleMatches) print(clean func(string) string) {
+	for i := range t.first {
+		t.first[i].Text = short(clean(t.first[i].Text))
+	}
+	t.last.Text = short(clean(t.last.Text))
+}
+
+func newCollector(x *Index, clean func(string) string) *collector {
+	return &collector{x: x, clean: clean, by: map[int]*ruleMatches{}, with: map[int]bool{}, no: map[int]bool{}, tells: map[tell]bool{},
+		next: map[string]string{}, steps: map[string]bool{},
+		errors: map[string]*errorForm{}, past: past{boots: map[string]int{}, done: map[string]int{}, names: map[string]string{}}}
+}
+
+func (c *collector) add(f found) {
+	for _, h := range f.hits {
+		t := c.by[h.rule]
+		if t == nil {
+			t = &ruleMatches{hosts: map[string]Line{}}
+			c.by[h.rule] = t
+		}
+		t.count++
+		line := Line{Number: c.lines + h.line, Text: h.text, Program: c.x.rules[h.rule].program, origin: h.from}
+		if len(t.first) < keptLines {
+			t.first = append(t.first, line)
+		}
+		t.last = line
+		if _, have := t.hosts[line.host]; have || len(t.hosts) < maxHosts {
+			t.hosts[line.host] = line
+		}
+	}
+	c.addErrors(f)
+	c.addHints(f)
+	c.terraform = c.terraform || f.terraform
+	c.addStates(f)
+	c.past.add(f.marks, c.lines)
+	for _, x := range f.certificates {
+		x.line += c.lines
+		c.certificates = append(c.certificates, x)
+	}
+	if !f.clock.IsZero() {
+		c.clock = f.clock
+	}
+	for _, r := range f.with {
+		c.with[r] = true
+	}
+	for _, r := range f.without {
+		c.no[r] = true
+	}
+	for _, t := range f.tells {
+		c.tells[t] = true
+	}
+	c.lines += f.lines
+	c.bytes += f.bytes
+}
+
+// maxText bounds a line that is kept, in characters.
+const maxText = 500
+
+func short(text string) string {
+	text = plain(text)
+	return evidence.Shorten(text, maxText)
+}
+
+func (c *collector) report() *Report {
+	r := &Report{Result: Absent, Matches: []Match{}, Lines: c.lines, Bytes: c.bytes}
+	byFault, byFailure := map[string]*Match{}, map[string]*Match{}
+	pastFault, pastFailure := map[string]*Match{}, map[string]*Match{}
+	c.past.enders = c.enders()
+	for _, i := range sorted(c.by) {
+		rule, t := &c.x.rules[i], c.by[i]
+		if len(rule.With) > 0 && !c.with[i] || c.no[i] || rule.Lines > 0 && c.lines > rule.Lines {
+			continue
+		}
+		toFault, toFailure := byFault, byFailure
+		if c.allEnded(rule, t) {
+			toFault, toFailure = pastFault, pastFailure
+		}
+		t.own = short(c.clean(rule.own(t.first[0].Text)))
+		t.print(c.clean)
+		t.depth = strings.LastIndex(strings.ToLower(t.first[0].Text), string(rule.parts[0]))
+		switch {
+		case len(rule.Causes) > 0:
+			c.causes(toFault, toFailure, i, t)
+		case rule.Lasts.Duration > 0:
+			c.lasting(toFault, toFailure, rule, t)
+		case rule.Fault != "":
+			grade := rule.Shows
+			if grade == "" {
+				grade = fault.ShowsLikely
+			}
+			c.match(toFault, rule.Fault, grade, t)
+		case rule.Failure != "":
+			words := withNames(rule.Failure, t.first[0])
+			c.match(toFailure, words, fault.ShowsPossible, t)
+			c.steps[words] = c.x.steps[rule.Failure]
+			if rule.Next != "" {
+				c.next[words] = withNames(rule.Next, t.first[0])
+			}
+		case len(r.Normal) < maxNormal:
+			r.Normal = append(r.Normal, Note{rule.Normal, t.first[0]})
+		}
+	}
+	c.unknownErrors(r, byFailure, byFault)
+	c.statesTo(r, byFailure)
+	c.outOfDate(byFailure, byFault)
+	if c.bytes <= maxHinted && len(byFault)+len(byFailure)+len(pastFault)+len(pastFailure)+r.ErrorLines+r.PastErrors == 0 {
+		c.hintsTo(r, byFailure, byFault)
+	}
+	for id, m := range byFault {
+		f, _ := c.x.catalog.Fault(id)
+		m.Fault, m.Aliases, m.Next, m.Step = id, f.Aliases, c.next[id], f.ReasonElsewhere
+		switch {
+		case (m.Confidence == fault.ShowsPossible || !f.StandsAlone && !f.TextOnly()) && c.quiet(m):
+			m.Quiet = true
+			r.Over = append(r.Over, *m)
+		case (f.StandsAlone || f.TextOnly()) && !f.ReasonElsewhere:
+			r.Matches = append(r.Matches, *m)
+		default:
+			r.Symptoms = append(r.Symptoms, *m)
+		}
+	}
+	for words, m := range byFailure {
+		if m.Next = c.next[words]; m.Next == "" {
+			m.Next = c.x.nextOf(m.Lines[0].origin)
+		}
+		m.Step = c.steps[words] || c.x.steps[words]
+		if m.Failure = words; c.quiet(m) {
+			m.Quiet = true
+			r.Over = append(r.Over, *m)
+			continue
+		}
+		r.Symptoms = append(r.Symptoms, *m)
+	}
+	for id, m := range pastFault {
+		if byFault[id] == nil {
+			f, _ := c.x.catalog.Fault(id)
+			m.Fault, m.Aliases = id, f.Aliases
+			r.Over = append(r.Over, *m)
+		}
+	}
+	for words, m := range pastFailure {
+		if byFailure[words] == nil {
+			m.Next, m.Failure = c.next[words], words
+			r.Over = append(r.Over, *m)
+		}
+	}
+	r.NoCluster = c.terraform || byFault["installer-infrastructure-failed"] != nil
+	c.x.rank(r)
+	return r
+}
+
+// enders are the lines that end what others of the same host show.
+func (c *collector) enders() (list []ender) {
+	for i, t := range c.by {
+		r := &c.x.rules[i]
+		if r.over == nil && len(r.Ends) == 0 && r.Proves == "" {
+			continue
+		}
+		for host, l := range t.hosts {
+			list = append(list, ender{line: l.Number, host: host, state: l.form == logline.State, typed: isTyped(l), over: r.over, ends: r.Ends,
+				stage: stageIndex(r.Proves)})
+		}
+	}
+	return list
+}
+
+// isTyped reports whether a line is a command behind the prompt of a shell.
+func isTyped(l Line) bool {
+	_, ok := logline.Command([]byte(l.Text))
+	return ok
+}
+
+// allEnded reports whether what a rule shows is over on each host that shows it.
+func (c *collector) allEnded(r *rule, t *ruleMatches) bool {
+	for _, l := range t.hosts {
+		if !c.ended(r, l) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,133 @@
+package message
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+)
+
+// rank orders causes: those that explain others before these, the surer ones first.
+func (x *Index) rank(r *Report) {
+	for i := range r.Matches {
+		for j := range r.Matches {
+			a, b := &r.Matches[i], &r.Matches[j]
+			if i != j && x.explains(a.Fault, b.Fault) && !x.explains(b.Fault, a.Fault) && a.Confidence.Rank() >= min(b.Confidence.Rank(), 2) {
+				a.Explains = append(a.Explains, b.Fault)
+			}
+		}
+		for _, s := range r.Symptoms {
+			if s.Fault != "" && x.explains(r.Matches[i].Fault, s.Fault) {
+				r.Matches[i].Explains = append(r.Matches[i].Explains, s.Fault)
+			}
+		}
+	}
+	effects := map[string]bool{}
+	for _, m := range r.Matches {
+		for _, id := range m.Explains {
+			effects[id] = true
+		}
+	}
+	// What is not even an error does not go before an error, however plainly it is said.
+	grave := func(m Match) bool {
+		return m.Confidence.Rank() >= fault.ShowsLikely.Rank() && x.severity(m.Fault) >= fault.Error.Rank()
+	}
+	order := func(a, b Match) int {
+		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(!a.Step, !b.Step), boolFirst(!a.effect, !b.effect),
+			boolFirst(!x.ends(a), !x.ends(b)),
+			boolFirst(grave(a), grave(b)), -cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
+			-cmp.Compare(x.severity(a.Fault), x.severity(b.Fault)), -cmp.Compare(len(a.Explains), len(b.Explains)),
+			cmp.Compare(a.firstLine(), b.firstLine()), -cmp.Compare(a.Count, b.Count), cmp.Compare(a.Fault+a.Failure, b.Fault+b.Failure))
+	}
+	slices.SortFunc(r.Matches, order)
+	slices.SortFunc(r.Symptoms, order)
+	deepestFirst(r.Symptoms)
+	slices.SortFunc(r.Over, order)
+	switch {
+	case len(r.Matches) > 0 && r.Matches[0].Confidence.Rank() >= fault.ShowsLikely.Rank():
+		r.Result = Present
+	case len(r.Matches)+len(r.Symptoms)+r.ErrorLines > 0:
+		r.Result = Unknown
+	}
+}
+
+// deepestFirst orders what stands in the same line: the last error of a chain is the reason of
+// those before it. The places that they have among the others stay.
+func deepestFirst(list []Match) {
+	places := map[int][]int{}
+	for i, m := range list {
+		if line := m.firstLine(); line != math.MaxInt {
+			places[line] = append(places[line], i)
+		}
+	}
+	for _, at := range places {
+		same := make([]Match, 0, len(at))
+		for _, i := range at {
+			same = append(same, list[i])
+		}
+		slices.SortStableFunc(same, func(a, b Match) int {
+			if a.state || b.state { // the cells of a row are no chain
+				return cmp.Or(boolFirst(a.Reason, b.Reason), boolFirst(!a.Step, !b.Step))
+			}
+			return cmp.Or(boolFirst(!a.Step, !b.Step), cmp.Compare(b.depth, a.depth))
+		})
+		for j, i := range at {
+			list[i] = same[j]
+		}
+	}
+}
+
+// firstLine is where a match is seen first; what was read from objects comes last.
+func (m Match) firstLine() int {
+	if len(m.Lines) == 0 || m.Lines[0].Number == 0 {
+		return math.MaxInt
+	}
+	return m.Lines[0].Number
+}
+
+// ends reports whether a step leads to nothing else: it is the last one of all that failed, as where
+// openshift-install gives up.
+func (x *Index) ends(m Match) bool {
+	f, ok := x.catalog.Fault(m.Fault)
+	return ok && m.Step && len(f.Explains) == 0
+}
+
+func boolFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+func (x *Index) severity(id string) int {
+	if f, ok := x.catalog.Fault(id); ok {
+		return f.Severity.Rank()
+	}
+	return 0
+}
+
+// explains reports whether a fault usually leads to another, directly or over one more.
+func (x *Index) explains(cause, effect string) bool {
+	f, ok := x.catalog.Fault(cause)
+	if !ok {
+		return false
+	}
+	for _, e := range f.Explains {
+		if e.Strength == fault.PossibleEdge {
+			continue
+		}
+		if e.Fault == effect {
+			return true
+		}
+		if next, ok := x.catalog.Fault(e.Fault); ok && slices.ContainsFunc(next.Explains, func(e fault.Edge) bool {
+			return e.Fault == effect && e.Strength != fault.PossibleEdge
+		}) {
+			return true
+		}
+	}
+	return false
+}
