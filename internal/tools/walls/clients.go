@@ -37,6 +37,22 @@ var typeNames = []string{"Client", "Transport", "Dialer", "Resolver"}
 // clientsMade lists what the files below root make without the rooms that are for it.
 func clientsMade(root string, tops ...string) ([]string, error) {
 	var lines []string
+	skip := func(dir string) bool { return slices.Contains(clientRooms, dir) }
+	err := eachFile(root, tops, skip, func(rel string, _ *token.FileSet, file *ast.File) {
+		if ownClients[rel] != "" {
+			return
+		}
+		for _, what := range clientsIn(file) {
+			lines = append(lines, fmt.Sprintf("%s uses %s: connections and clients are made by internal/outbound, those of the API "+
+				"by internal/kube", rel, what))
+		}
+	})
+	return lines, err
+}
+
+// eachFile reads each Go file of the program below directories of root, without tests, testdata and what
+// skip leaves out. Paths are below root, with slashes.
+func eachFile(root string, tops []string, skip func(dir string) bool, use func(rel string, set *token.FileSet, file *ast.File)) error {
 	for _, top := range tops {
 		err := filepath.WalkDir(filepath.Join(root, top), func(p string, d fs.DirEntry, err error) error {
 			if err != nil {
@@ -48,29 +64,27 @@ func clientsMade(root string, tops ...string) ([]string, error) {
 			}
 			rel = filepath.ToSlash(rel)
 			if d.IsDir() {
-				if d.Name() == "testdata" || slices.Contains(clientRooms, rel) {
+				if d.Name() == "testdata" || skip(rel) {
 					return fs.SkipDir
 				}
 				return nil
 			}
-			if path.Ext(rel) != ".go" || strings.HasSuffix(rel, "_test.go") || ownClients[rel] != "" {
+			if path.Ext(rel) != ".go" || strings.HasSuffix(rel, "_test.go") {
 				return nil
 			}
-			file, err := parser.ParseFile(token.NewFileSet(), p, nil, parser.SkipObjectResolution)
+			set := token.NewFileSet()
+			file, err := parser.ParseFile(set, p, nil, parser.SkipObjectResolution)
 			if err != nil {
 				return fmt.Errorf("read %s: %w", p, err)
 			}
-			for _, what := range clientsIn(file) {
-				lines = append(lines, fmt.Sprintf("%s uses %s: connections and clients are made by internal/outbound, those of the API "+
-					"by internal/kube", rel, what))
-			}
+			use(rel, set, file)
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return lines, nil
+	return nil
 }
 
 // clientsIn lists what a file uses of makers: functions and variables wherever they stand, types where a

@@ -3,11 +3,8 @@ package walls
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
 	"path"
-	"path/filepath"
 	"strings"
 )
 
@@ -15,38 +12,16 @@ import (
 // end the process with exit code 2, which says that a fault is proven.
 func bareGoroutines(root string, tops ...string) ([]string, error) {
 	var lines []string
-	for _, top := range tops {
-		err := filepath.WalkDir(filepath.Join(root, top), func(p string, d fs.DirEntry, err error) error {
-			if err != nil {
-				return err
+	skip := func(dir string) bool { return path.Base(dir) == "crash" || strings.HasSuffix(dir, "test") }
+	err := eachFile(root, tops, skip, func(_ string, set *token.FileSet, file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if isBare(n) {
+				lines = append(lines, fmt.Sprintf("%s: write go crash.Func(func() {...})(), or use a crash.Group", set.Position(n.Pos())))
 			}
-			if d.IsDir() {
-				if name := d.Name(); name == "testdata" || name == "crash" || strings.HasSuffix(name, "test") {
-					return fs.SkipDir
-				}
-				return nil
-			}
-			if path.Ext(p) != ".go" || strings.HasSuffix(p, "_test.go") {
-				return nil
-			}
-			set := token.NewFileSet()
-			file, err := parser.ParseFile(set, p, nil, parser.SkipObjectResolution)
-			if err != nil {
-				return fmt.Errorf("read %s: %w", p, err)
-			}
-			ast.Inspect(file, func(n ast.Node) bool {
-				if isBare(n) {
-					lines = append(lines, fmt.Sprintf("%s: write go crash.Func(func() {...})(), or use a crash.Group", set.Position(n.Pos())))
-				}
-				return true
-			})
-			return nil
+			return true
 		})
-		if err != nil {
-			return nil, fmt.Errorf("look for goroutines: %w", err)
-		}
-	}
-	return lines, nil
+	})
+	return lines, err
 }
 
 // isBare reports whether a node starts a goroutine by a go statement or by the Go of a sync.WaitGroup,
