@@ -53,6 +53,7 @@ var asking = map[string][]string{
 	"rollcall collect":          {"--kubeconfig {k} --to {d}/c.tar.gz", "--kubeconfig {k} --to {d}/c --minimal"},
 	"rollcall gather":           {"--kubeconfig {k} --to {d}/g"},
 	"rollcall status":           {"--kubeconfig {k}"},
+	"rollcall fleet":            {"--kubeconfig {k} --contexts all", "--kubeconfig {k} --contexts all -o json"},
 	"rollcall can-i":            {"--kubeconfig {k}", "--kubeconfig {k} -o json"},
 	"rollcall preflight":        {"--kubeconfig {k} --against x", "--kubeconfig {k} --against x --probe -o json"},
 	"rollcall baseline save":    {"--kubeconfig {k} {d}/new.json"},
@@ -102,6 +103,7 @@ var local = map[string]string{
 	"rollcall version":     "reads the program",
 	"rollcall help":        "help",
 	"rollcall options":     "help",
+	"rollcall fleet job":   "writes a manifest",
 	"rollcall mcp":         "asks only when a client calls a tool, which is a diagnosis: agents_test.go",
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	fleet "github.com/rollcall-project/rollcall/internal/fleet/command"
 	preflight "github.com/rollcall-project/rollcall/internal/preflight/command"
 	repair "github.com/rollcall-project/rollcall/internal/repair/command"
 	watch "github.com/rollcall-project/rollcall/internal/watch/command"
@@ -53,7 +54,7 @@ func (a *app) rootCommand() *cobra.Command {
 		}
 	}
 	add(groupLook, a.statusCommand(), a.diagnoseCommand(), watch.Command(a.App), a.scanCommand(), a.demoCommand(), a.collectCommand(), preflight.Command(a.App),
-		watch.Baseline(a.App), a.canICommand(), a.mcpCommand())
+		watch.Baseline(a.App), a.canICommand(), fleet.Command(a.App, readVersion().Version), a.mcpCommand())
 	add(groupRepair, repair.Command(a.App), workers.Requests(a.App), workers.Command(a.App))
 	add(groupKnow, a.explainCommand(), a.listCommand(), a.docsCommand(), a.lintCommand(), a.testCommand())
 	add(groupOther, a.labCommand(), a.optionsCommand(), a.versionCommand())

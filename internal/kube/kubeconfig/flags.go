@@ -8,6 +8,8 @@ package kubeconfig
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,6 +93,15 @@ func (k *Flags) files(o *clientcmd.ConfigOverrides) *files {
 func (k *Flags) HasContext(context string) (bool, error) {
 	config, err := k.files(&k.overrides).Load()
 	return err == nil && config.Contexts[context] != nil, err
+}
+
+// Contexts are the names of the contexts of the kubeconfig, in order.
+func (k *Flags) Contexts() ([]string, error) {
+	config, err := k.files(&k.overrides).Load()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(config.Contexts)), nil
 }
 
 // RESTConfig is how the cluster is reached.
