@@ -27,7 +27,7 @@ import (
 // that holds up the others.
 func TestFleetOfServers(t *testing.T) {
 	count := 12
-	if sample.Whole() {
+	if sample.Full() {
 		count = 50
 	}
 	healthy, err := clitest.NewCluster()
@@ -103,8 +103,11 @@ func TestFleetKilled(t *testing.T) {
 		t.Skip("starts many processes")
 	}
 	count := 16
-	if sample.Whole() {
+	switch {
+	case sample.Full():
 		count = 200
+	case sample.Whole():
+		count = 48
 	}
 	dir := t.TempDir()
 	archives, results := filepath.Join(dir, "archives"), filepath.Join(dir, "results")
