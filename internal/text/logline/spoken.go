@@ -29,7 +29,7 @@ func spoken(l *Line) Level {
 	var buffer [longestOpening]byte
 	lower := lowered(buffer[:0], m[:min(len(m), longestOpening)])
 	for _, words := range opening {
-		if bytes.HasPrefix(lower, words) {
+		if bytes.HasPrefix(lower, words) && !isThing(lower[len(words):]) {
 			return Error
 		}
 	}
@@ -54,12 +54,21 @@ func spoken(l *Line) Level {
 		}
 		lower = lowered(buffer[:0], rest[:min(len(rest), longestOpening)])
 		for _, words := range opening[:2] {
-			if bytes.HasPrefix(lower, words) {
+			if bytes.HasPrefix(lower, words) && !isThing(lower[len(words):]) {
 				return Error
 			}
 		}
 	}
 	return NoLevel
+}
+
+// isThing reports whether the next word makes the one before it the name of a thing.
+func isThing(rest []byte) bool {
+	end := 0
+	for end < len(rest) && rest[end] >= 'a' && rest[end] <= 'z' {
+		end++
+	}
+	return (end == len(rest) || rest[end] != ':') && Thing(string(rest[:end]))
 }
 
 // expectation reports whether a message says what was expected and what came: "Expected one

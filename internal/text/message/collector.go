@@ -2,7 +2,6 @@ package message
 
 import (
 	"strings"
-	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -34,7 +33,7 @@ type collector struct {
 	past       past
 
 	certificates []certificate
-	clock        time.Time
+	clocks       []clock
 }
 
 // ruleMatches is what was met of one rule. Its lines are as they were read: to clean each of
@@ -91,9 +90,7 @@ func (c *collector) add(f found) {
 		x.line += c.lines
 		c.certificates = append(c.certificates, x)
 	}
-	if !f.clock.IsZero() {
-		c.clock = f.clock
-	}
+	c.clocks = append(c.clocks, f.clocks...)
 	for _, r := range f.with {
 		c.with[r] = true
 	}

@@ -37,6 +37,7 @@ type errorForm struct {
 	command     string // whose output they are, "" where no prompt is above them
 	fatal       bool
 	says, next  string // its sentence and the next command, where it is no line of a log
+	own         bool   // the program or its input is wrong, and nothing that it asks
 	known       bool   // a message knows the line and shows the step that failed: only the reason is looked for
 }
 
@@ -61,11 +62,14 @@ func (x *Index) judge(b []byte, f *found) {
 	small := len(b) <= maxHinted
 	number := 0
 	var command []byte
+	var host string // of the shell
 	var last *errorForm
 	var in block
 	var reports terraform
+	var programs programs
 	var objects shown
 	defer func() {
+		programs.playbook.close(f)
 		objects.finish(x, f)
 		f.terraform = reports.seen
 	}()
@@ -81,7 +85,13 @@ func (x *Index) judge(b []byte, f *found) {
 		}
 		isStep := steps[number]
 		isKnown := len(known) > 0 && known[0] == number
+		if programs.trace.open && len(line) < minError {
+			continue
+		}
 		if len(line) < minError || !isStep && logline.Calm(line) {
+			if small && len(line) >= minError {
+				f.logTime(line, "")
+			}
 			if small && !isKnown {
 				f.hint(number, line)
 			}
@@ -89,18 +99,29 @@ func (x *Index) judge(b []byte, f *found) {
 		}
 		if typed, ok := logline.Command(line); ok {
 			command = typed
+			if named := hostOf(line); named != "" {
+				host = named
+			}
 			continue
 		}
 		l := logline.Parse(line[:min(len(line), maxTried)])
 		if l.Form == logline.Log {
 			command = nil
 		}
+		if e, taken := programs.see(f, number, line, l, command, isKnown); taken {
+			if e != nil {
+				last = e
+			}
+			continue
+		}
 		if _, more := in.lastWords(&l); more && last != nil {
 			last.more(line)
 			continue
 		}
-		if l.Form != logline.Log {
-			f.dates(number, line, command)
+		if l.Form != logline.Log || len(l.Message) == 0 { // or nothing but a time
+			f.dates(number, line, command, host)
+		} else if small {
+			f.logTime(line, string(l.Host))
 		}
 		if last != nil && (last.causedBy(l) || last.continues(number, l)) {
 			continue
@@ -173,6 +194,11 @@ func (x *Index) outputsOnly(b []byte, f *found) {
 		scratch = append(scratch[:0], commands[h.line]...)
 		return isOutput(h) && !x.rules[h.rule].command.in(scratch)
 	})
+}
+
+// dropHits drops what messages show in a line that says nothing of the kind.
+func (f *found) dropHits(number int) {
+	f.hits = slices.DeleteFunc(f.hits, func(h hit) bool { return h.line == number })
 }
 
 // minError is the length of the shortest line that reports an error.
@@ -306,6 +332,10 @@ func (c *collector) unknownErrors(r *Report, failures, faults map[string]*Match)
 			r.PastErrors += e.count
 			continue
 		}
+		if e.own {
+			c.ownError(failures, e)
+			continue
+		}
 		if c.understood(failures, faults, e) {
 			continue
 		}
@@ -320,6 +350,15 @@ func (c *collector) unknownErrors(r *Report, failures, faults map[string]*Match)
 	r.ErrorLines += c.moreErrors
 }
 
+// ownError puts an error of a program itself into the report: it is its own reason.
+func (c *collector) ownError(failures map[string]*Match, e *errorForm) {
+	lines := e.lines(c.clean)
+	words := short(c.clean(e.says))
+	c.match(failures, words, fault.ShowsPossible, &ruleMatches{count: e.count, first: lines[:1], last: lines[len(lines)-1]})
+	failures[words].Reason = true
+	c.next[words] = e.next
+}
+
 // lines are the first and the last line of a form, fit to be printed.
 func (e *errorForm) lines(clean func(string) string) []Line {
 	list := []Line{e.first}
@@ -330,36 +369,4 @@ func (e *errorForm) lines(clean func(string) string) []Line {
 		list[i].Program, list[i].Text = list[i].writer, short(clean(list[i].Text))
 	}
 	return list
-}
-
-// writer is the program of the catalog that writes a line; nil where none is known.
-func (x *Index) writer(from origin) *fault.Writer {
-	for _, w := range x.writers {
-		if w.Fits(from.writer, from.module) {
-			return w
-		}
-	}
-	return nil
-}
-
-// nextOf is where the rest of the log of a line's writer is, "" where that is not known.
-func (x *Index) nextOf(from origin) string {
-	if w := x.writer(from); w != nil {
-		return w.Next
-	}
-	return ""
-}
-
-// says is a line without its headers, behind the name of what writes it.
-func (x *Index) says(l Line) string {
-	words := strings.TrimPrefix(strings.Trim(string(logline.Parse([]byte(l.Text)).Message), " `*"), "Message: ")
-	words = strings.TrimSpace(words)
-	name := l.writer
-	if w := x.writer(l.origin); w != nil {
-		name = w.Name
-	}
-	if name == "" || strings.HasPrefix(words, name) {
-		return words
-	}
-	return name + ": " + words
 }

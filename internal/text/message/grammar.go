@@ -164,6 +164,7 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 	}
 	c.match(to, words, fault.ShowsPossible, t)
 	to[words].Reason = reasons[f.Leaf]
+	to[words].missing = f.Leaf == logline.Missing
 	c.next[words] = strings.NewReplacer("KIND NAME", cmp.Or(f.Object, "KIND NAME"), "KIND.FIELD", kindOf(f.Object)+"."+plainPath(f.Field),
 		"--as USER", "--as "+f.Object).Replace(object.next)
 	return true

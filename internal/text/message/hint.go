@@ -26,7 +26,8 @@ var hintWords = set("error", "errors", "errored", "failed", "fail", "fails", "fa
 // hint keeps a line whose words speak of trouble.
 func (f *found) hint(number int, line []byte) {
 	l := logline.Parse(line[:min(len(line), maxTried)])
-	if l.Form == logline.State || judged.Match(l.Message) || !speaksOfTrouble(string(l.Message)) {
+	if l.Form == logline.State || judged.Match(l.Message) || string(l.Program) == "systemd" && unitNamed.Match(l.Message) || !speaksOfTrouble(string(l.Message)) ||
+		l.Level == logline.Info && reportsSuccess(string(l.Message)) {
 		return
 	}
 	if f.hinted++; len(f.hints) < maxHints {
@@ -35,7 +36,11 @@ func (f *found) hint(number int, line []byte) {
 }
 
 // judged are lines that others look at: conditions, and the status of an HTTP server.
-var judged = regexp.MustCompile(`^(?:-? ?"[^"]+": ?|-? ?f:\S+:|[A-Z]\w+=(?:True|False|Unknown)\b|HTTP/[\d.]+ )`)
+var judged = regexp.MustCompile(`^(?:-? ?"[^"]+": ?|-? ?f:\S+:|[A-Z]\w+=(?:True|False|Unknown)\b|HTTP/[\d.]+ |` +
+	`(?:Kernel c|C)ommand line: |# (?:HELP|TYPE) |[a-z_:][\w:]*(?:\{.*\})? -?[\d.]+(?:e[+-]?\d+)?$)`) // or of a metric
+
+// unitNamed are lines of systemd that only name a unit, by its description.
+var unitNamed = regexp.MustCompile(`^(?:Starting|Started|Stopping|Stopped|Finished|Reached target|Listening on|Created slice|Mounting|Mounted|Condition check resulted in) `)
 
 // speaksOfTrouble reports whether a message has a word of trouble that has no value which says
 // otherwise ("errors=0", "timeout: 30s", "failed: false") and that no "not" turns around.
@@ -48,7 +53,7 @@ func speaksOfTrouble(m string) bool {
 		return false // a heading
 	}
 	for i, w := range list {
-		if !hintWords[w] || i > 0 && list[i-1] == "from" || i > 0 && notWords[list[i-1]] || i > 1 && notWords[list[i-2]] {
+		if !hintWords[w] || i+1 < len(list) && logline.Thing(list[i+1]) || i > 0 && list[i-1] == "from" || i > 0 && notWords[list[i-1]] || i > 1 && notWords[list[i-2]] {
 			continue
 		}
 		if !valued(m, w) {
@@ -56,6 +61,42 @@ func speaksOfTrouble(m string) bool {
 		}
 	}
 	return false
+}
+
+// What is set right is no trouble any more, and what is made ready for trouble is none yet.
+var (
+	rightedWords = set("clear", "clearing", "cleared", "clean", "cleaning", "cleaned", "reset", "resetting", "resolved", "recovered",
+		"register", "registering", "registered", "initialized", "initializing", "enabled", "enabling")
+	successWords = set("successfully", "succeeded", "recovered", "resolved", "cleared")
+	failingWords = set("but", "cannot", "unable", "couldn", "could")
+)
+
+// reportsSuccess reports whether a line that its program calls no error says that something was
+// set right, or went well.
+func reportsSuccess(m string) bool {
+	list := wordsOf(message(m))
+	if len(list) == 0 {
+		return false
+	}
+	good := rightedWords[list[0]]
+	for i, w := range list {
+		if failingWords[w] || i+1 < len(list) && w == "failed" && list[i+1] == "to" {
+			return false
+		}
+		good = good || successWords[w] && (i == 0 || !notWords[list[i-1]])
+	}
+	return good
+}
+
+// message is the text of a line of JSON, or of a structured line of klog.
+func message(m string) string {
+	if _, rest, ok := strings.Cut(m, `"msg":"`); ok {
+		m = `"` + rest
+	}
+	if rest, ok := strings.CutPrefix(m, `"`); ok {
+		m, _, _ = strings.Cut(rest, `"`)
+	}
+	return m
 }
 
 // valued reports whether each place of a word is a name: of an option, a path, a field with its
@@ -76,14 +117,18 @@ func valued(m, w string) bool {
 			at+1 < len(m) && strings.ContainsRune("-/._=", rune(m[at])) && m[at+1] != ' '
 		value, isField := strings.CutPrefix(rest, ":")
 		value = strings.TrimLeft(value, ` "'\`)
-		isWell := isField && (value == "" || strings.ContainsRune("0123456789,}", rune(value[0])) || strings.HasPrefix(value, "false")) ||
+		isWell := isZero.MatchString(rest) || isField && (value == "" || strings.ContainsRune("0123456789,}", rune(value[0])) || strings.HasPrefix(value, "false")) ||
 			isNil.MatchString(value)
-		isDuration := w == "timeout" && rest != "" && (rest[0] >= '0' && rest[0] <= '9' || strings.HasPrefix(rest, "of "))
+		isDuration := w == "timeout" && rest != "" && (rest[0] >= '0' && rest[0] <= '9' || strings.HasPrefix(rest, "of ") ||
+			strings.HasPrefix(rest, "set to ") || strings.HasPrefix(rest, "is set"))
 		if !isName && !isWell && !isDuration {
 			return false
 		}
 	}
 }
+
+// isZero is a count of nothing, behind the noun that is counted: "unhealthy nodes: 0".
+var isZero = regexp.MustCompile(`^[a-z]+[:=] ?"?(?:0|none|nil|no|false)\b`)
 
 // isNil is a value that is none, as Go, JSON and Python print it, with its type before it.
 var isNil = regexp.MustCompile(`^(?:\([\w\[\]*.]+\) )?<?(?:nil|null|none)\b`)

@@ -23,6 +23,7 @@ func (x *Index) rank(r *Report) {
 			}
 		}
 	}
+	missingLines(r.Symptoms)
 	effects := map[string]bool{}
 	for _, m := range r.Matches {
 		for _, id := range m.Explains {
@@ -34,7 +35,7 @@ func (x *Index) rank(r *Report) {
 		return m.Confidence.Rank() >= fault.ShowsLikely.Rank() && x.severity(m.Fault) >= fault.Error.Rank()
 	}
 	order := func(a, b Match) int {
-		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(!a.Step, !b.Step), boolFirst(!a.effect, !b.effect),
+		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(!a.Step, !b.Step), boolFirst(!a.effect, !b.effect), boolFirst(!a.missing, !b.missing),
 			boolFirst(!x.ends(a), !x.ends(b)),
 			boolFirst(grave(a), grave(b)), -cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
 			-cmp.Compare(x.severity(a.Fault), x.severity(b.Fault)), -cmp.Compare(len(a.Explains), len(b.Explains)),
@@ -49,6 +50,18 @@ func (x *Index) rank(r *Report) {
 		r.Result = Present
 	case len(r.Matches)+len(r.Symptoms)+r.ErrorLines > 0:
 		r.Result = Unknown
+	}
+}
+
+// missingLines marks what stands in a line with an object that does not exist: the object is its
+// reason, and what keeps others from making that is in another line.
+func missingLines(list []Match) {
+	lines := map[int]bool{}
+	for _, m := range list {
+		lines[m.firstLine()] = lines[m.firstLine()] || m.missing
+	}
+	for i := range list {
+		list[i].missing = lines[list[i].firstLine()] && list[i].firstLine() != math.MaxInt
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/text/logline"
@@ -52,7 +51,8 @@ type found struct {
 	marks  []mark
 
 	certificates []certificate
-	clock        time.Time // that the text shows last, zero where none
+	clocks       []clock
+	subject      Line // the common name that was met last, until it is used
 }
 
 // Read scans a text. Lines that are kept go through clean, which takes secrets out of them.

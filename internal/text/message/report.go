@@ -87,10 +87,12 @@ type Match struct {
 	// Quiet is why a match is over: no line ends it, and the last 500 lines are without it.
 	Quiet bool `json:"-"`
 
-	effect bool  // it only counts what others show
-	rows   []int // lines of the objects that it is about, where it is read from tables and conditions
-	state  bool  // one of its lines is part of an object or a table: it has no later line
-	depth  int   // how far behind in its first line it stands: the deepest error of a chain is the reason
+	effect bool // it only counts what others show
+
+	missing bool  // an object does not exist that something else has to make first
+	rows    []int // lines of the objects that it is about, where it is read from tables and conditions
+	state   bool  // one of its lines is part of an object or a table: it has no later line
+	depth   int   // how far behind in its first line it stands: the deepest error of a chain is the reason
 }
 
 // Line is a line of the text.
