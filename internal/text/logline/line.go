@@ -184,6 +184,10 @@ func cutProcess(m []byte) (program, rest []byte, ok bool) {
 	return program, bytes.TrimLeft(m[min(end+1, len(m)):], " "), true
 }
 
+// jobStatus is what systemd writes on a console before a job that ended (src/core/job.c,
+// job_print_done_status_message), and how bad that is.
+var jobStatus = map[string]Level{"OK": NoLevel, "FAILED": Error, "DEPEND": Error, "TIME": Error}
+
 // bracket takes off the time of the kernel, "[   12.345678] ", and levels in brackets.
 func (l *Line) bracket() {
 	m := l.Message
@@ -192,7 +196,14 @@ func (l *Line) bracket() {
 	if end < 2 {
 		return
 	}
-	inside := bytes.TrimLeft(m[1:end], " ")
+	inside := bytes.Trim(m[1:end], " ")
+	if len(inside) == 0 {
+		return
+	}
+	if status, ok := jobStatus[string(inside)]; ok && l.Program == nil {
+		l.Form, l.Level, l.Program, l.Message = Log, status, []byte("systemd"), bytes.TrimLeft(m[end+1:], " ")
+		return
+	}
 	switch level, known := words[string(bytes.ToLower(inside[:min(len(inside), longestWord)]))]; {
 	case known && len(inside) <= longestWord:
 		l.Level = level

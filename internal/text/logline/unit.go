@@ -87,6 +87,21 @@ func (u Unit) Of(program string) bool {
 // boots are how a text shows that a host begins to boot: of journald, and of the kernel.
 var boots = [][]byte{[]byte("-- Reboot --"), []byte("-- Boot "), []byte("Linux version ")}
 
+// booted are how a text shows that a boot is done: of systemd, and of the login prompt of a console.
+var booted = [][]byte{[]byte("Reached target Multi-User System"), []byte("Reached target multi-user.target"), []byte("Reached target Graphical Interface"),
+	[]byte("Reached target graphical.target"), []byte("Startup finished in ")}
+
+// Booted reports whether a line shows that the boot of its host is done.
+func Booted(l Line) bool {
+	for _, words := range booted {
+		if bytes.HasPrefix(l.Message, words) {
+			return true
+		}
+	}
+	host, ok := bytes.CutSuffix(l.Message, []byte(" login:"))
+	return ok && name(host)
+}
+
 // Boot reports whether a line begins a boot of its host. Line is as it stands in the text,
 // and l is what Parse made of it.
 func Boot(line []byte, l Line) bool {

@@ -30,7 +30,7 @@ func (c *collector) causes(faults, failures map[string]*Match, i int, t *ruleMat
 	if told && r.Fault == "" {
 		return
 	}
-	to, key := failures, r.Failure
+	to, key := failures, ofRow(withNames(r.Failure, t.first[0]), t)
 	if r.Fault != "" {
 		to, key = faults, r.Fault
 	}
@@ -39,7 +39,8 @@ func (c *collector) causes(faults, failures map[string]*Match, i int, t *ruleMat
 		grade = fault.ShowsPossible
 	}
 	c.match(to, key, grade, t)
-	c.next[key] = r.Next
+	c.next[key] = nextFor(r.Next, t.first[0])
+	c.steps[key] = c.steps[key] || c.x.steps[r.Failure]
 	m := to[key]
 	for _, cause := range r.Causes {
 		if told {
@@ -66,5 +67,5 @@ func (c *collector) lasting(faults, failures map[string]*Match, r *rule, t *rule
 		return
 	}
 	c.match(failures, r.Failure, fault.ShowsPossible, t)
-	c.next[r.Failure] = r.Next
+	c.next[r.Failure] = nextFor(r.Next, t.first[0])
 }

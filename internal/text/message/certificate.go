@@ -11,6 +11,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
 
 // certificate is the end or the beginning of a validity, as openssl, curl and the annotations
@@ -65,6 +66,15 @@ func hostOf(line []byte) string {
 	}
 	last := found[len(found)-1]
 	return string(slices.Concat(last[1], last[2], last[3]))
+}
+
+// times reads what a line shows of time.
+func (f *found) times(number int, line []byte, l logline.Line, small bool, command []byte, host string) {
+	if l.Form != logline.Log || len(l.Message) == 0 { // or nothing but a time
+		f.dates(number, line, command, host)
+	} else if small {
+		f.logTime(line, string(l.Host))
+	}
 }
 
 // dates looks for dates of certificates in a line, for whom they are, and for what date or
@@ -182,7 +192,8 @@ func (c *collector) outOfDate(failures, faults map[string]*Match) {
 		next := "a clock is wrong, that of the host or of who signed the certificate: date -u; chronyc tracking, on both"
 		if x.ends {
 			words = fmt.Sprintf("%s expired %s before the time that the text shows", c.clean(x.name()), when)
-			next = "the clock first: date -u; chronyc tracking. It is right: see which program uses the certificate and what renews it, for the kubelet oc get csr"
+			next = "the clock first: date -u; chronyc tracking. It is right: see which program uses the certificate and what renews it, " +
+				"for the kubelet oc get csr"
 		}
 		if k.noYear {
 			words += fmt.Sprintf(", if the log is of %d", x.time.Year())

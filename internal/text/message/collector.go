@@ -61,7 +61,7 @@ func (t *ruleMatches) print(clean func(string) string) {
 func newCollector(x *Index, clean func(string) string) *collector {
 	return &collector{x: x, clean: clean, by: map[int]*ruleMatches{}, with: map[int]bool{}, no: map[int]bool{}, tells: map[tell]bool{},
 		next: map[string]string{}, steps: map[string]bool{},
-		errors: map[string]*errorForm{}, past: past{boots: map[string]int{}, done: map[string]int{}, names: map[string]string{}}}
+		errors: map[string]*errorForm{}, past: newPast()}
 }
 
 func (c *collector) add(f found) {
@@ -141,11 +141,11 @@ func (c *collector) report() *Report {
 			}
 			c.match(toFault, rule.Fault, grade, t)
 		case rule.Failure != "":
-			words := withNames(rule.Failure, t.first[0])
+			words := ofRow(withNames(rule.Failure, t.first[0]), t)
 			c.match(toFailure, words, fault.ShowsPossible, t)
 			c.steps[words] = c.x.steps[rule.Failure]
 			if rule.Next != "" {
-				c.next[words] = withNames(rule.Next, t.first[0])
+				c.next[words] = nextFor(rule.Next, t.first[0])
 			}
 		case len(r.Normal) < maxNormal:
 			r.Normal = append(r.Normal, Note{rule.Normal, t.first[0]})

@@ -118,34 +118,23 @@ func (x *Index) judge(b []byte, f *found) {
 			last.more(line)
 			continue
 		}
-		if l.Form != logline.Log || len(l.Message) == 0 { // or nothing but a time
-			f.dates(number, line, command, host)
-		} else if small {
-			f.logTime(line, string(l.Host))
-		}
+		f.times(number, line, l, small, command, host)
 		if last != nil && (last.causedBy(l) || last.continues(number, l)) {
 			continue
 		}
-		switch {
-		case logline.Boot(line, l):
-			f.marks = append(f.marks, mark{line: number, host: originOf(l).host, boot: true})
-		case string(l.Program) == "systemd":
-			if u, ok := logline.Job(l.Message); ok {
-				f.marks = append(f.marks, mark{line: number, host: originOf(l).host, unit: u})
-			}
-			fallthrough
-		default:
-			said := isStep || l.Level >= logline.Error || l.Level == logline.NoLevel && l.Form != logline.State &&
-				(logline.EndsInFailure(l.Message) || logline.Refusal(l.Message, command))
-			if said && (reports.passes(l) || isLink(l.Message)) {
-				continue
-			}
-			if said && !isKnown && len(bytes.TrimSpace(l.Message)) > 0 {
-				last = f.addError(number, line, l, command)
-				last.known = isStep
-			} else if small && !isKnown && !isStep {
-				f.hint(number, line)
-			}
+		if f.mark(number, line, l) {
+			continue
+		}
+		said := isStep || l.Level >= logline.Error || l.Level == logline.NoLevel && l.Form != logline.State &&
+			(logline.EndsInFailure(l.Message) || logline.Refusal(l.Message, command))
+		if said && (reports.passes(l) || isLink(l.Message)) {
+			continue
+		}
+		if said && !isKnown && len(bytes.TrimSpace(l.Message)) > 0 {
+			last = f.addError(number, line, l, command)
+			last.known = isStep
+		} else if small && !isKnown && !isStep {
+			f.hint(number, line)
 		}
 	}
 }
@@ -335,6 +324,9 @@ func (c *collector) unknownErrors(r *Report, failures, faults map[string]*Match)
 		if e.own {
 			c.ownError(failures, e)
 			continue
+		}
+		if c.past.named(e.first) {
+			continue // the line with the name of the unit says it
 		}
 		if c.understood(failures, faults, e) {
 			continue

@@ -26,8 +26,10 @@ var hintWords = set("error", "errors", "errored", "failed", "fail", "fails", "fa
 // hint keeps a line whose words speak of trouble.
 func (f *found) hint(number int, line []byte) {
 	l := logline.Parse(line[:min(len(line), maxTried)])
-	if l.Form == logline.State || judged.Match(l.Message) || string(l.Program) == "systemd" && unitNamed.Match(l.Message) || !speaksOfTrouble(string(l.Message)) ||
-		l.Level == logline.Info && reportsSuccess(string(l.Message)) {
+	switch m := string(l.Message); {
+	case l.Form == logline.State, judged.Match(l.Message), string(l.Program) == "systemd" && unitNamed.Match(l.Message):
+		return
+	case !speaksOfTrouble(m), l.Level == logline.Info && reportsSuccess(m):
 		return
 	}
 	if f.hinted++; len(f.hints) < maxHints {
@@ -40,7 +42,8 @@ var judged = regexp.MustCompile(`^(?:-? ?"[^"]+": ?|-? ?f:\S+:|[A-Z]\w+=(?:True|
 	`(?:Kernel c|C)ommand line: |# (?:HELP|TYPE) |[a-z_:][\w:]*(?:\{.*\})? -?[\d.]+(?:e[+-]?\d+)?$)`) // or of a metric
 
 // unitNamed are lines of systemd that only name a unit, by its description.
-var unitNamed = regexp.MustCompile(`^(?:Starting|Started|Stopping|Stopped|Finished|Reached target|Listening on|Created slice|Mounting|Mounted|Condition check resulted in) `)
+var unitNamed = regexp.MustCompile(`^(?:Starting|Started|Stopping|Stopped|Finished|Reached target|Listening on|Created slice|Mounting|Mounted|` +
+	`Condition check resulted in) `)
 
 // speaksOfTrouble reports whether a message has a word of trouble that has no value which says
 // otherwise ("errors=0", "timeout: 30s", "failed: false") and that no "not" turns around.
@@ -53,7 +56,10 @@ func speaksOfTrouble(m string) bool {
 		return false // a heading
 	}
 	for i, w := range list {
-		if !hintWords[w] || i+1 < len(list) && logline.Thing(list[i+1]) || i > 0 && list[i-1] == "from" || i > 0 && notWords[list[i-1]] || i > 1 && notWords[list[i-2]] {
+		if !hintWords[w] || i+1 < len(list) && logline.Thing(list[i+1]) {
+			continue
+		}
+		if i > 0 && list[i-1] == "from" || i > 0 && notWords[list[i-1]] || i > 1 && notWords[list[i-2]] {
 			continue
 		}
 		if !valued(m, w) {
@@ -117,7 +123,8 @@ func valued(m, w string) bool {
 			at+1 < len(m) && strings.ContainsRune("-/._=", rune(m[at])) && m[at+1] != ' '
 		value, isField := strings.CutPrefix(rest, ":")
 		value = strings.TrimLeft(value, ` "'\`)
-		isWell := isZero.MatchString(rest) || isField && (value == "" || strings.ContainsRune("0123456789,}", rune(value[0])) || strings.HasPrefix(value, "false")) ||
+		isWell := isZero.MatchString(rest) ||
+			isField && (value == "" || strings.ContainsRune("0123456789,}", rune(value[0])) || strings.HasPrefix(value, "false")) ||
 			isNil.MatchString(value)
 		isDuration := w == "timeout" && rest != "" && (rest[0] >= '0' && rest[0] <= '9' || strings.HasPrefix(rest, "of ") ||
 			strings.HasPrefix(rest, "set to ") || strings.HasPrefix(rest, "is set"))

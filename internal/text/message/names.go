@@ -1,6 +1,8 @@
 package message
 
 import (
+	"cmp"
+	"fmt"
 	"net"
 	"regexp"
 	"strings"
@@ -33,6 +35,58 @@ var operatorRow = regexp.MustCompile(`^([a-z][a-z0-9-]+)\s+\d+\.\d+\S*\s+(?:True
 // proxyDial is the address of a proxy that does not answer.
 var proxyDial = regexp.MustCompile(`proxyconnect tcp: dial tcp:? (?:lookup )?([a-zA-Z0-9.:\[\]-]+?)(?: on |:? |$)`)
 
+// linking are words that stand behind the name of a kind where no name is.
+var linking = set("are", "is", "has", "have", "not", "to", "that", "which", "and", "in", "with", "failed", "degraded")
+
+// rowKeys is what titles and remedies call the object of a row, by its kind.
+var rowKeys = map[string][]string{"node": {"host", "node"}, "pod": {"pod"}, "clusteroperator": {"operator"}, "co": {"operator"}, "machineconfigpool": {"pool"},
+	"mcp": {"pool"}, "csr": {"csr"}, "baremetalhost": {"bmh.name", "host"}, "bmh": {"bmh.name", "host"}, "nodepool": {"nodepool"}, "machine": {"machine"}}
+
+// ofRow puts the object of a row before what the row shows, and how many other rows show it.
+func ofRow(words string, t *ruleMatches) string {
+	l := t.first[0]
+	if l.row.name == "" {
+		return words
+	}
+	more := ""
+	if t.count > 1 {
+		more = fmt.Sprintf(" and %d more", t.count-1)
+	}
+	if strings.Contains(words, l.row.name) {
+		return words + strings.Replace(more, " and", ", and", 1)
+	}
+	if m := bareNoun.FindStringSubmatch(words); m != nil {
+		return cmp.Or(strings.TrimPrefix(m[1], "a "), l.row.kind) + " " + l.row.name + more + words[len(m[0])-1:]
+	}
+	return strings.TrimSpace(l.row.kind+" "+l.row.name) + more + ": " + words
+}
+
+// bareNoun is an object that a sentence begins with and does not name.
+var bareNoun = regexp.MustCompile(`^(a node|a pod|a MachineConfigPool|a Machine|a host)(?: )|^something `)
+
+// nextFor is the next command, with the names of a line and of the object whose row it is.
+func nextFor(next string, l Line) string {
+	next = withNames(strings.ReplaceAll(next, "{operator}", "{OPERATOR}"), l)
+	names := namesIn(l)
+	next = strings.ReplaceAll(next, "{OPERATOR}", cmp.Or(names["operator"], "NAME"))
+	if l.row.name == "" {
+		return next
+	}
+	return capitals.ReplaceAllStringFunc(next, func(word string) string {
+		switch {
+		case word == "NAME", word == "POD" && l.row.kind == "pod", word == "NODE" && l.row.kind == "node":
+			return l.row.name
+		case word == "NAMESPACE" && l.row.namespace != "":
+			return l.row.namespace
+		case word == "KIND" && l.row.kind != "":
+			return l.row.kind
+		}
+		return word
+	})
+}
+
+var capitals = regexp.MustCompile(`\b[A-Z]+\b`)
+
 // namesIn are the names that a line gives, by what titles and remedies call them in braces.
 func namesIn(l Line) map[string]string {
 	names := map[string]string{}
@@ -43,6 +97,7 @@ func namesIn(l Line) map[string]string {
 			}
 		}
 	}
+	put(l.row.name, rowKeys[l.row.kind]...)
 	put(l.host, "host", "node")
 	put(l.unit, "svc.service")
 	if first := logline.FirstAsked([]byte(l.Text)); len(first) != len(l.Text) {
@@ -53,7 +108,7 @@ func namesIn(l Line) map[string]string {
 		put(m[1], "pull.registry") // what is pulled through is the proxy
 	}
 	for _, n := range naming {
-		if m := n.expr.FindStringSubmatch(l.Text); m != nil {
+		if m := n.expr.FindStringSubmatch(l.Text); m != nil && !linking[m[1]] {
 			put(m[1], n.as...)
 		}
 	}

@@ -10,20 +10,47 @@ import (
 
 // mark is a line that says what ended: a unit, or a boot of a host.
 type mark struct {
-	line int
-	host string
-	boot bool
-	unit logline.Unit
+	line   int
+	host   string
+	boot   bool // it begins one
+	booted bool // and it is done
+	unit   logline.Unit
+}
+
+// mark notes that a host boots, or what a unit of systemd came to. True: it is the first line of
+// a boot.
+func (f *found) mark(number int, line []byte, l logline.Line) bool {
+	if logline.Boot(line, l) {
+		f.marks = append(f.marks, mark{line: number, host: originOf(l).host, boot: true})
+		return true
+	}
+	if logline.Booted(l) {
+		f.marks = append(f.marks, mark{line: number, host: originOf(l).host, booted: true})
+	}
+	if string(l.Program) == "systemd" {
+		if u, ok := logline.Job(l.Message); ok {
+			f.marks = append(f.marks, mark{line: number, host: originOf(l).host, unit: u})
+		}
+	}
+	return false
 }
 
 // past is what a text shows to be over: which units came up or ended well, when each host
 // booted last, and which lines of programs end others.
 type past struct {
 	boots  map[string]int    // by host: the last boot; "" is a boot whose host is not named
+	booted map[string]int    // likewise, the last boot that was done
 	done   map[string]int    // by host and unit, or description: the last time that it was done
+	first  map[string]int    // likewise, the first time that it was done
+	lost   map[string]int    // by host and unit: its last failure
 	names  map[string]string // the unit of a description
 	failed mark              // the last failure: the line with the description of the unit is next to that with its name
 	enders []ender
+}
+
+func newPast() past {
+	return past{boots: map[string]int{}, booted: map[string]int{}, done: map[string]int{}, first: map[string]int{}, lost: map[string]int{},
+		names: map[string]string{}}
 }
 
 // ender is a line that ends what earlier lines of the same host show.
@@ -44,13 +71,21 @@ func (p *past) add(marks []mark, behind int) {
 		switch {
 		case m.boot:
 			p.boots[m.host] = line
+		case m.booted:
+			p.booted[m.host] = line
 		case m.unit.Done:
 			for _, key := range []string{m.unit.Name, m.unit.Words} {
-				if key != "" {
-					p.done[m.host+"\x00"+key] = line
+				if key = m.host + "\x00" + key; len(key) > len(m.host)+1 {
+					p.done[key] = line
+					if p.first[key] == 0 {
+						p.first[key] = line
+					}
 				}
 			}
 		case m.unit.Failed:
+			for _, key := range []string{m.unit.Name, m.unit.Words} {
+				p.lost[m.host+"\x00"+key] = line
+			}
 			if m.unit.Name == "" && p.failed.unit.Name != "" && p.failed.host == m.host && line-p.failed.line <= adjacent {
 				p.names[p.failed.unit.Name] = m.unit.Words
 			}
@@ -80,22 +115,54 @@ func (c *collector) ended(r *rule, l Line) bool {
 	if slices.ContainsFunc(p.enders, func(e ender) bool { return e.endsLine(c.x, r, l) }) {
 		return true
 	}
-	if p.unitDone(l) {
+	if p.unitDone(l, c.lines) {
 		return true
 	}
 	boot := max(p.boots[l.host], p.boots[""])
-	return boot > l.Number && (c.lines-boot >= settledLines || p.progressAfter(boot, l.host))
+	return boot > l.Number && (c.lines-boot >= settledLines || p.progressAfter(boot, l.host) || max(p.booted[l.host], p.booted[""]) > boot)
 }
 
-// unitDone reports whether the unit that a line is of, or is about, was done after it.
-func (p *past) unitDone(l Line) bool {
+// named reports whether a line of systemd has only the description of a unit of which another line
+// has the name.
+func (p *past) named(l Line) bool {
+	if l.writer != "systemd" {
+		return false
+	}
+	u, ok := logline.Job(logline.Parse([]byte(l.Text)).Message)
+	if !ok || !u.Failed || u.Name != "" {
+		return false
+	}
+	for _, words := range p.names {
+		if words == u.Words {
+			return true
+		}
+	}
+	return false
+}
+
+// loops reports whether a unit that was started in a line had failed before, after another start of
+// the same boot: it may fail again.
+func (p *past) loops(host, unit string, line int) bool {
+	lost := p.lost[host+"\x00"+unit]
+	for name, words := range p.names {
+		if words == unit {
+			lost = max(lost, p.lost[host+"\x00"+name])
+		}
+	}
+	first := p.first[host+"\x00"+unit]
+	return first > 0 && first < lost && lost < line && max(p.boots[host], p.boots[""]) < lost
+}
+
+// unitDone reports whether the unit that a line is of, or is about, was done after it, in a text that
+// goes on to line behind.
+func (p *past) unitDone(l Line, behind int) bool {
 	var about logline.Unit
 	if l.writer == "systemd" {
 		about, _ = logline.Job(logline.Parse([]byte(l.Text)).Message)
 	}
 	for key, line := range p.done {
 		host, unit, _ := strings.Cut(key, "\x00")
-		if line <= l.Number || !sameHost(host, l.host) {
+		if line <= l.Number || !sameHost(host, l.host) || behind-line < settledLines && p.loops(host, unit, line) {
 			continue
 		}
 		isAbout := unit != "" && (unit == about.Name || unit == about.Words) || about.Name != "" && p.names[about.Name] == unit

@@ -2,6 +2,7 @@ package message
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -107,7 +108,8 @@ type Line struct {
 type origin struct {
 	host, writer, module string
 	form                 logline.Form
-	unit                 string // of the block of systemctl status that the line is in
+	unit                 string    // of the block of systemctl status that the line is in
+	row                  rowObject // the object that the line is a row of
 }
 
 func originOf(l logline.Line) origin {
@@ -172,11 +174,11 @@ func (x *Index) Join(r *Report, list []Seen) {
 				}
 				m.Lines = append(m.Lines, Line{Number: item.Locator.Line, Text: short(text)})
 			}
-			if kind, name, ok := strings.Cut(s.Subject, "/"); ok && name != "" && m.Names[kind] == "" {
-				if m.Names == nil {
-					m.Names = map[string]string{}
-				}
-				m.Names[kind] = name
+			if kind, name, ok := strings.Cut(s.Subject, "/"); ok {
+				m.name(kind, name)
+			}
+			if says := onePlaceholder.FindStringSubmatch(f.Title); says != nil { // its title is what its evidence says
+				m.name(says[1], short(item.Excerpt))
 			}
 		}
 	}
@@ -184,6 +186,20 @@ func (x *Index) Join(r *Report, list []Seen) {
 		r.Matches[i].Explains = nil
 	}
 	x.rank(r)
+}
+
+// onePlaceholder is a title that is nothing but the sentence of a fact.
+var onePlaceholder = regexp.MustCompile(`^\{([a-z]+\.[a-z]+)\}$`)
+
+// name keeps a name that is not there yet.
+func (m *Match) name(key, name string) {
+	if name == "" || m.Names[key] != "" {
+		return
+	}
+	if m.Names == nil {
+		m.Names = map[string]string{}
+	}
+	m.Names[key] = name
 }
 
 // Merge puts what several texts show together. A match of one is not over because of another.
@@ -242,12 +258,7 @@ func (c *collector) match(to map[string]*Match, key string, grade fault.Grade, t
 	m.state = m.state || t.last.form == logline.State
 	for _, l := range t.first {
 		for key, name := range namesIn(l) {
-			if m.Names == nil {
-				m.Names = map[string]string{}
-			}
-			if _, ok := m.Names[key]; !ok {
-				m.Names[key] = name
-			}
+			m.name(key, name)
 		}
 	}
 	m.Lines = append(m.Lines, t.first...)

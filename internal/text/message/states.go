@@ -19,7 +19,11 @@ type shown struct {
 	above  [2][]byte // the last lines that are not blank and no rows
 	states []state
 	events []event
+	rows   map[int]rowObject // the objects of rows, by their line
 }
+
+// rowObject is an object by its names, "" where not known.
+type rowObject struct{ kind, name, namespace string }
 
 // see reads one line.
 func (s *shown) see(number int, line []byte) {
@@ -34,8 +38,10 @@ func (s *shown) see(number int, line []byte) {
 			return
 		}
 		if s.table != nil {
-			s.row(number, line)
-			return
+			whole := !s.table.skip
+			if s.row(number, line); whole {
+				return
+			}
 		}
 		if (c == ' ' || c == 'W' || c == 'N') && beginsEvent(line) {
 			if e, ok := describedRow(line); ok {
@@ -76,7 +82,15 @@ func (s *shown) row(number int, line []byte) {
 		}
 		return
 	}
-	if row := s.table.row(line); row != nil && rowName.MatchString(row.name) {
+	row := s.table.row(line)
+	if row == nil {
+		return
+	}
+	if s.rows == nil {
+		s.rows = map[int]rowObject{}
+	}
+	s.rows[number] = rowObject{kind: row.kind, name: row.name, namespace: row.namespace}
+	if row.says != "" {
 		row.line = number
 		s.states = append(s.states, *row)
 	}
@@ -91,6 +105,9 @@ func (s *shown) addEvent(number int, line []byte, e event) {
 // said again, and messages of conditions that are well are no trouble.
 func (s *shown) finish(x *Index, f *found) {
 	s.object.flush()
+	for i := range f.hits {
+		f.hits[i].from.row = s.rows[f.hits[i].line]
+	}
 	s.states = append(s.states, s.object.states...)
 	if well := s.object.well; len(well) > 0 {
 		f.hits = slices.DeleteFunc(f.hits, func(h hit) bool {

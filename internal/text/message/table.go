@@ -41,6 +41,7 @@ type table struct {
 // table shows only how old the object is.
 const (
 	podStarts    = 10 * time.Minute
+	setJoins     = 30 * time.Minute
 	machineJoins = 2 * time.Hour
 	installEnds  = time.Hour
 )
@@ -96,9 +97,6 @@ func newTable(line, command []byte) *table {
 			t.states = append(t.states, i)
 		}
 	}
-	if !t.events && (t.skip || len(t.states) == 0) {
-		return nil
-	}
 	t.of(command)
 	return t
 }
@@ -139,6 +137,9 @@ func (t *table) of(command []byte) {
 		{"deployment", []string{"READY", "UP-TO-DATE"}}, {"managedcluster", []string{"HUB ACCEPTED"}}, {"nodepool", []string{"DESIRED NODES"}},
 		{"pvc", []string{"CAPACITY", "STORAGECLASS", "VOLUME"}}, {"hostedcluster", []string{"KUBECONFIG", "PROGRESS"}},
 		{"apiservice", []string{"SERVICE", "AVAILABLE"}},
+		{"node", []string{"ROLES", "STATUS", "VERSION"}}, {"machineconfigpool", []string{"CONFIG", "UPDATED", "DEGRADED"}},
+		{"clusteroperator", []string{"AVAILABLE", "PROGRESSING", "DEGRADED", "SINCE"}}, {"csr", []string{"REQUESTOR", "CONDITION"}},
+		{"agent", []string{"CLUSTER", "APPROVED", "ROLE", "STAGE"}}, {"machines.cluster.x-k8s.io", []string{"CLUSTER", "NODENAME", "PHASE"}},
 		{"clusterdeployment", []string{"INFRAID"}}, {"namespace", []string{"DISPLAY NAME"}},
 	} {
 		if t.has(k.columns...) {
@@ -167,7 +168,8 @@ func singular(kind string) string {
 	return name
 }
 
-// row reads a row. Nil for a line that is none, and for an object that is well.
+// row reads a row: which object it is of, with a sentence where that is not well. Nil for a
+// line that is none.
 func (t *table) row(line []byte) *state {
 	cells, ok := octable.Row(octable.Unmarked(strings.TrimRight(string(line), " \r\n")), t.columns)
 	if !ok {
@@ -180,21 +182,32 @@ func (t *table) row(line []byte) *state {
 		return ""
 	}
 	s := &state{text: string(bytes.TrimRight(line, "\r\n")), kind: t.kind, name: get("NAME"), namespace: cmp.Or(get("NAMESPACE"), t.in)}
-	if s.name == "" || strings.ContainsAny(s.name, " \t") {
-		return nil
-	}
 	if kind, name, ok := strings.Cut(s.name, "/"); ok {
 		s.kind, s.name = singular(kind), name
 	}
+	if s.name == "" || !rowName.MatchString(s.name) {
+		return nil
+	}
+	if !t.skip {
+		t.judge(s, cells, get)
+	}
+	return s
+}
+
+// judge gives an object the sentence that its cells make, where it is not well.
+func (t *table) judge(s *state, cells []string, get func(string) string) {
 	age, aged := octable.Age(cmp.Or(get("SINCE"), get("AGE")))
 	since := cmp.Or(get("SINCE"), get("AGE"))
 	status := cmp.Or(get("STATUS"), get("PHASE"))
 	if isDone(status) {
-		return nil
+		return
 	}
-	var says []string
+	says := t.counts(get)
 	for _, i := range t.states {
 		name, value := t.columns[i].Name, cells[i]
+		if desired, err := strconv.Atoi(get("DESIRED")); name == "READY" && value == "" && err == nil && desired > 0 {
+			value = "0" // a MachineSet has no number of none
+		}
 		if value == "" || s.kind == "clusterversion" && name == "STATUS" {
 			continue
 		}
@@ -210,7 +223,7 @@ func (t *table) row(line []byte) *state {
 		says, s.waits = append(says, word), waits && (s.waits || len(says) == 0)
 	}
 	if len(says) == 0 {
-		return nil
+		return
 	}
 	s.says = strings.Join(slices.Compact(says), ", ")
 	s.effect = strings.Contains(says[0], " are READY")
@@ -224,7 +237,19 @@ func (t *table) row(line []byte) *state {
 		}
 	}
 	s.next = s.describe()
-	return s
+}
+
+// counts says what the cells of a NodePool and of an Agent show that no word in them says.
+func (t *table) counts(get func(string) string) (says []string) {
+	want, err := strconv.Atoi(get("DESIRED NODES"))
+	have, err2 := strconv.Atoi(cmp.Or(get("CURRENT NODES"), "0"))
+	if err == nil && err2 == nil && have < want {
+		says = append(says, fmt.Sprintf("it has %d of %d nodes", have, want))
+	}
+	if get("APPROVED") == "false" && get("CLUSTER") != "" {
+		says = append(says, "APPROVED is false, so it is not installed")
+	}
+	return says
 }
 
 // isDone reports whether a pod or a job ran to its end.
@@ -266,7 +291,11 @@ func (t *table) cell(kind, column, value string, age time.Duration, aged bool, g
 	case goodColumns[column]:
 		have, err := strconv.Atoi(value)
 		want, err2 := strconv.Atoi(get("DESIRED"))
-		if column != "READY" || err != nil || err2 != nil || have >= want || !aged || age < podStarts {
+		least := podStarts
+		if kind == "machineset" {
+			least = setJoins
+		}
+		if column != "READY" || err != nil || err2 != nil || have >= want || !aged || age < least {
 			return "", false
 		}
 		return fmt.Sprintf("%d of %d are READY", have, want), false
