@@ -153,6 +153,7 @@ func (o Options) hosts(d *diagnosis.Diagnosis, left *omitted) (hosts []hostState
 type (
 	root struct {
 		diagnosis.Root
+		URL   string     `json:"url,omitempty"` // of the page of the fault, where the pages are published
 		Cases []rootCase `json:"cases"`
 	}
 	rootCase struct {
@@ -161,6 +162,7 @@ type (
 	}
 	unexplained struct {
 		diagnosis.Unexplained
+		URL      string    `json:"url,omitempty"` // as of a root
 		Suspects []suspect `json:"suspects"`
 	}
 	suspect struct {
@@ -187,12 +189,12 @@ func newDocument(d *diagnosis.Diagnosis, o Options) *document {
 	doc := &document{
 		APIVersion: d.APIVersion, Kind: d.Kind, Source: d.Source, Now: d.Now, Cluster: d.Cluster, Verdict: d.Verdict,
 		Roots: each(d.Roots, func(r diagnosis.Root) root {
-			return root{r, each(r.Cases, func(c diagnosis.Case) rootCase { return rootCase{c, o.supply(c.Decides)} })}
+			return root{r, o.url("faults", r.Fault), each(r.Cases, func(c diagnosis.Case) rootCase { return rootCase{c, o.supply(c.Decides)} })}
 		}),
 		Deadlocks: d.Deadlocks, Accepted: d.Accepted, Edges: d.Edges, Findings: findings, Omitted: left, Hosts: hosts, Machines: d.Machines, Paths: d.Paths,
 		Timeline: timeline, Stats: d.Stats,
 		Unexplained: each(d.Unexplained, func(u diagnosis.Unexplained) unexplained {
-			return unexplained{u, each(u.Suspects, o.inWords)}
+			return unexplained{u, o.url("faults", u.Fault), each(u.Suspects, o.inWords)}
 		}),
 		Groups:   groups{d.Groups, each(d.Groups.Gaps, func(g diagnosis.Gap) gap { return gap{g, each(g.Supply, o.supply)} })},
 		Coverage: each(d.Coverage, func(c evidence.Coverage) coverage { return coverage{c, o.supply(c.Supply)} }),

@@ -186,7 +186,11 @@ func (m *markup) advice(d htmlDo) {
 			}
 		})
 	}
-	m.put("<p>More: <code>{}</code></p>\n", d.More)
+	m.put("<p>More: <code>{}</code>", d.More)
+	if d.URL != "" {
+		m.put(" <a href=\"{}\" rel=\"noreferrer\">{}</a>", d.URL, d.URL)
+	}
+	m.put("</p>\n")
 }
 
 func (m *markup) remedy(r htmlRemedy) {

@@ -54,7 +54,7 @@ type htmlDo struct {
 	Decides        string // reads what would prove the cause
 	First          *htmlRemedy
 	Others         []htmlRemedy
-	More           string
+	More, URL      string // the command and, where the pages are published, the address of the page of the fault
 }
 
 type htmlRemedy struct {
@@ -188,7 +188,7 @@ func (t *text) htmlDo(r diagnosis.Root) htmlDo {
 
 // htmlAdvice writes the remedies of a fault, the first apart from the others.
 func (t *text) htmlAdvice(id string, list []fault.Advice, opens string) htmlDo {
-	do := htmlDo{More: t.o.know("explain " + id)}
+	do := htmlDo{More: t.o.know("explain " + id), URL: t.o.url("faults", id)}
 	for i, a := range list {
 		h := t.htmlRemedy(a)
 		h.Opens = a.ID == opens

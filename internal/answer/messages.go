@@ -106,7 +106,7 @@ func (t *text) nextOf(m message.Match, c *fault.Catalog) {
 		}
 		t.Line(2, page.Bold.Span("What to do: "), page.Cyan.Span(t.o.know(do)))
 	default:
-		t.Line(2, page.Bold.Span("More: "), page.Cyan.Span(t.o.know("explain "+m.Fault)))
+		t.more(2, m.Fault)
 	}
 }
 

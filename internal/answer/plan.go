@@ -88,7 +88,7 @@ func (t *text) planTodo() {
 		t.verify(a.Verify)
 	}
 	if len(t.d.Roots) > 0 {
-		t.Line(0, page.Plain.Span("More: "), page.Cyan.Span(t.o.know("explain "+t.d.Roots[0].Fault)))
+		t.more(0, t.d.Roots[0].Fault)
 	}
 }
 

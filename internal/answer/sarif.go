@@ -122,6 +122,7 @@ func (s *sarif) described() []sarifRule {
 	list := []sarifRule{}
 	for _, id := range s.order {
 		r := sarifRule{ID: id, Short: sarifMessage{s.messageText(id)}, Default: sarifDefault{"warning"}}
+		r.HelpURI = s.o.url("faults", id)
 		if f, ok := s.entry(id); ok {
 			r.Short.Text = s.messageText(PlainTitle(f))
 			r.Full = &sarifMessage{s.messageText(f.Means)}

@@ -35,6 +35,7 @@ type sarifRule struct {
 	Short   sarifMessage   `json:"shortDescription"`
 	Full    *sarifMessage  `json:"fullDescription,omitempty"`
 	Help    *sarifMessage  `json:"help,omitempty"`
+	HelpURI string         `json:"helpUri,omitempty"`
 	Default sarifDefault   `json:"defaultConfiguration"`
 	Props   map[string]any `json:"properties,omitempty"`
 }

@@ -196,7 +196,7 @@ func (t *text) scanMatch(i int, m message.Match, c *fault.Catalog) {
 		return
 	}
 	if i > 0 {
-		t.Line(2, page.Plain.Span("More: "), page.Cyan.Span(t.o.know("explain "+m.Fault)))
+		t.more(2, m.Fault)
 		return
 	}
 	t.Para(2, page.Span{}, page.Plain, f.Means)
@@ -211,7 +211,7 @@ func (t *text) scanMatch(i int, m message.Match, c *fault.Catalog) {
 		t.remedies(list, "")
 	}
 	t.refused(f.Refused)
-	t.Line(2, page.Plain.Span("More: "), page.Cyan.Span(t.o.know("explain "+m.Fault)))
+	t.more(2, m.Fault)
 }
 
 // untilProven is what of each advice may be done before the cause is proven.

@@ -3,6 +3,7 @@ package answer
 import (
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ type Options struct {
 	page.Style
 	Command   string                // how the user calls the tool; "": rollcall
 	Source    string                // flags that a command needs to read the same source again
+	Docs      string                // URL under which `rollcall docs` is published; "": nowhere
 	Answer    string                // flags that change the answer: only diagnose and the list of hosts take them
 	Call      string                // the call that takes the flags which read more; "": diagnose, over the same source
 	Skip      []evidence.SupplyKind // what that call has no flag for, or does not need
@@ -102,6 +104,22 @@ func (o Options) Again(words string) string {
 func (o Options) know(words string) string {
 	o.Source, o.Answer = "", ""
 	return o.Again(words)
+}
+
+// url is where the page of an entry is, "" where the pages are not published.
+func (o Options) url(kind, id string) string {
+	if o.Docs == "" {
+		return ""
+	}
+	return o.Docs + (&url.URL{Fragment: "catalog/" + kind + "/" + id}).String()
+}
+
+// more writes where a fault is described: the command, and the address where the pages are published.
+func (t *text) more(indent int, id string) {
+	t.Line(indent, page.Plain.Span("More: "), page.Cyan.Span(t.o.know("explain "+id)))
+	if at := t.o.url("faults", id); at != "" {
+		t.Line(indent+2, page.Cyan.Span(at))
+	}
 }
 
 // text renders one diagnosis.

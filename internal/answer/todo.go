@@ -52,7 +52,7 @@ func (t *text) todo(r diagnosis.Root) {
 		t.remedies(r.Cases[0].Remedies, t.deadlockRemedy(r))
 	}
 	t.refused(r.Refused)
-	t.Line(2, page.Plain.Span("More: "), page.Cyan.Span(t.o.know("explain "+r.Fault)))
+	t.more(2, r.Fault)
 }
 
 // proves is the command that reads what would prove a cause, "" where none is known.

@@ -18,7 +18,7 @@ import (
 // ReportOptions says how an answer looks and how its commands are written.
 func (a *App) ReportOptions(r *session.Run) answer.Options {
 	o := answer.Options{
-		Style: a.Style(), Command: a.Name, Source: r.Session.Again(), Answer: r.Session.AnswerFlags(), NoHeaders: a.Output.NoHeaders,
+		Style: a.Style(), Command: a.Name, Docs: a.docs(), Source: r.Session.Again(), Answer: r.Session.AnswerFlags(), NoHeaders: a.Output.NoHeaders,
 		Findings: a.Output.Findings, MarkLogged: a.Output.MarkLogged,
 		Refused: map[string]answer.Remedy{}, Catalog: r.Catalog,
 	}

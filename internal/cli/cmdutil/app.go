@@ -59,6 +59,8 @@ type App struct {
 	Name string // how the user calls it: "rollcall", "oc rollcall"
 	Log  *slog.Logger
 
+	warnedOfDocs bool // see docs
+
 	held *held // what is paged at the end; nil where nothing is
 
 	Verbose int
