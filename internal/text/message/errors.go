@@ -57,7 +57,7 @@ func (x *Index) judge(b []byte, f *found) {
 			}
 		}
 	}()
-	x.outputsOnly(b, f)
+	x.outputs(b, f)
 	known, steps := x.knownLines(f.hits)
 	small := len(b) <= maxHinted
 	number := 0
@@ -93,7 +93,7 @@ func (x *Index) judge(b []byte, f *found) {
 				f.logTime(line, "")
 			}
 			if small && !isKnown {
-				f.hint(number, line)
+				f.hint(number, line, command)
 			}
 			continue
 		}
@@ -134,7 +134,7 @@ func (x *Index) judge(b []byte, f *found) {
 			last = f.addError(number, line, l, command)
 			last.known = isStep
 		} else if small && !isKnown && !isStep {
-			f.hint(number, line)
+			f.hint(number, line, command)
 		}
 	}
 }
@@ -162,11 +162,11 @@ func isLink(m []byte) bool {
 // isStep reports whether a rule knows only which step failed.
 func (x *Index) isStep(i int) bool { return x.rules[i].step }
 
-// outputsOnly drops hits of messages that count only in the output of a command that is not
-// the one above them.
-func (x *Index) outputsOnly(b []byte, f *found) {
+// outputs gives the hits in the output of a command what that command asks, and drops those of
+// messages that count only in the output of another one.
+func (x *Index) outputs(b []byte, f *found) {
 	isOutput := func(h hit) bool { return x.rules[h.rule].command != nil }
-	if !slices.ContainsFunc(f.hits, isOutput) {
+	if len(f.hits) == 0 || len(b) > maxHinted && !slices.ContainsFunc(f.hits, isOutput) {
 		return
 	}
 	commands := map[int][]byte{} // by line
@@ -175,12 +175,17 @@ func (x *Index) outputsOnly(b []byte, f *found) {
 	for line := range bytes.Lines(b) {
 		number++
 		if typed, ok := logline.Command(line); ok {
-			command = plainLower(nil, typed)
+			command = typed
 		}
 		commands[number] = command
 	}
+	for i := range f.hits {
+		if h := &f.hits[i]; h.from.form != logline.Log {
+			h.from.target = targetOf(string(commands[h.line]))
+		}
+	}
 	f.hits = slices.DeleteFunc(f.hits, func(h hit) bool {
-		scratch = append(scratch[:0], commands[h.line]...)
+		scratch = append(scratch[:0], plainLower(nil, commands[h.line])...)
 		return isOutput(h) && !x.rules[h.rule].command.in(scratch)
 	})
 }

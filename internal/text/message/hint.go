@@ -24,7 +24,7 @@ var hintWords = set("error", "errors", "errored", "failed", "fail", "fails", "fa
 	"aborted", "fatal", "panic", "unable", "cannot", "couldn", "unauthorized", "forbidden", "notready", "unrecognized", "mismatch")
 
 // hint keeps a line whose words speak of trouble.
-func (f *found) hint(number int, line []byte) {
+func (f *found) hint(number int, line, command []byte) {
 	l := logline.Parse(line[:min(len(line), maxTried)])
 	switch m := string(l.Message); {
 	case l.Form == logline.State, judged.Match(l.Message), string(l.Program) == "systemd" && unitNamed.Match(l.Message):
@@ -33,7 +33,9 @@ func (f *found) hint(number int, line []byte) {
 		return
 	}
 	if f.hinted++; len(f.hints) < maxHints {
-		f.hints = append(f.hints, Line{Number: number, Text: string(bytes.TrimRight(line, "\r\n")), origin: originOf(l)})
+		from := originOf(l)
+		from.target = targetOf(string(command))
+		f.hints = append(f.hints, Line{Number: number, Text: string(bytes.TrimRight(line, "\r\n")), origin: from})
 	}
 }
 
