@@ -15,10 +15,11 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/live"
 )
 
-// Sources opens what the options name, without a run. The caller closes them, also after an error.
-func (ses *Session) Sources(ctx context.Context) (list []evidence.Source, closeAll func() error, err error) {
+// Sources opens what the options name, without a run; how says how archives are opened. The caller
+// closes them, also after an error.
+func (ses *Session) Sources(ctx context.Context, how ...archive.Option) (list []evidence.Source, closeAll func() error, err error) {
 	r := &Run{}
-	list, err = ses.own().openSources(ctx, r, []archive.Option{})
+	list, err = ses.own().openSources(ctx, r, how)
 	return list, r.Close, err
 }
 

@@ -62,12 +62,12 @@ var ErrNothing = errors.New("no object or log of a cluster found")
 // FS returns the archive in a file system; name is what the user calls it. It
 // reads the names, and of the contents only what says what the archive is.
 func FS(fsys fs.FS, name string) (*Source, error) {
-	return fromFS(context.Background(), fsys, name)
+	return fromFS(context.Background(), fsys, name, options{})
 }
 
-func fromFS(ctx context.Context, fsys fs.FS, name string) (*Source, error) {
-	b := newBuilder(name, options{})
-	c, err := member.Dir(ctx, fsys, name, b)
+func fromFS(ctx context.Context, fsys fs.FS, name string, o options) (*Source, error) {
+	b := newBuilder(name, o)
+	c, err := member.Dir(ctx, fsys, name, b, o.wanted.skipDir())
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -28,6 +29,12 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 		return s.listHosts(ctx, need)
 	}
 	c := s.newListing(need)
+	return s.answer(ctx, c)
+}
+
+// answer is what a listing finds.
+func (s *Source) answer(ctx context.Context, c *listing) ([]evidence.Object, error) {
+	need := c.need
 	if err := s.readAll(ctx, c); err != nil {
 		return nil, err
 	}
@@ -41,6 +48,8 @@ func (s *Source) List(ctx context.Context, r evidence.Resource, namespace string
 	switch {
 	case c.damaged.count > 0:
 		return objects, &evidence.Unavailable{Need: need, Why: evidence.Damaged, Detail: c.damaged.String(), Supply: generalSupply(need)}
+	case len(objects) == 0 && c.choice.Name != "" && c.listed:
+		return nil, nil // another object's List would have it
 	case len(objects) == 0 && !c.looked && len(c.part) == 0:
 		if u := s.notCollected(need); u != nil {
 			return nil, u
@@ -59,6 +68,10 @@ func (s *Source) readAll(ctx context.Context, c *listing) error {
 	for i := range files {
 		e := &files[i]
 		if namespace != "" && e.Namespace != "" && e.Namespace != namespace {
+			continue
+		}
+		if c.skips(e) {
+			c.skipped++
 			continue
 		}
 		if e.Sample {
@@ -146,6 +159,10 @@ type listing struct {
 	part    []string // why they are not all
 	fields  bool     // and have not all fields
 	keep    Keep     // nil: objects stay whole
+	choice  objectfile.Choice
+	skipped int          // files of other objects than the one that is asked for
+	every   bool         // no file is skipped
+	raw     bytes.Buffer // the file that is read
 	budget  objectfile.Budget
 }
 
@@ -218,8 +235,8 @@ func (s *Source) readEntry(ctx context.Context, e *layout.Entry, c *listing) err
 		if content, err = e.Make(ctx, s.members, *e); err == nil {
 			sink.Object(content, false)
 		}
-	} else if raw, err = s.members.Read(ctx, e.File, maxObjectFile); err == nil {
-		objectfile.Read(raw, &c.budget, sink)
+	} else if raw, err = s.members.ReadInto(ctx, e.File, maxObjectFile, &c.raw); err == nil {
+		objectfile.ReadChosen(raw, c.choice, &c.budget, sink)
 	}
 	if err := ctx.Err(); err != nil {
 		return err

@@ -36,7 +36,7 @@ func Open(ctx context.Context, name string, how ...Option) (*Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("open archive: %w", err)
 		}
-		s, err := fromFS(ctx, root.FS(), name)
+		s, err := fromFS(ctx, root.FS(), name, optionsOf(how))
 		if err != nil {
 			return nil, errors.Join(err, root.Close())
 		}

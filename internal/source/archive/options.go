@@ -6,6 +6,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout"
+	"github.com/rollcall-project/rollcall/internal/source/archive/layout/mustgather"
 	"github.com/rollcall-project/rollcall/internal/source/archive/member"
 	"github.com/rollcall-project/rollcall/internal/source/archive/objectfile"
 )
@@ -29,7 +30,8 @@ func optionsOf(list []Option) options {
 
 // For says what will be asked for: the first pass over a packed tar keeps that and no more.
 // All else can be asked for as well, and is read again from the beginning of the tar. A
-// diagnosis reads few of the logs and objects of an archive.
+// diagnosis reads few of the logs and objects of an archive. Where no text will be asked for, the
+// directories that hold nothing but logs are passed over, and no log is found.
 func For(needs []evidence.Need) Option {
 	w := &wanted{objects: map[evidence.Resource][]string{}}
 	for _, n := range needs {
@@ -87,6 +89,14 @@ func (s *Source) keep() Keep {
 type wanted struct {
 	objects map[evidence.Resource][]string // namespaces; "" is all
 	texts   []evidence.TextQuery
+}
+
+// skipDir says which directories are not looked into; nil: none.
+func (w *wanted) skipDir() func(string) bool {
+	if w == nil || len(w.texts) > 0 {
+		return nil
+	}
+	return mustgather.LogsOnly
 }
 
 func (w *wanted) object(r evidence.Resource, namespace string) {

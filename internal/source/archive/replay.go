@@ -105,11 +105,7 @@ func (s *Source) replayTexts(q evidence.TextQuery) ([]evidence.Text, error) {
 	}
 	var texts []evidence.Text
 	for _, r := range record.Texts {
-		texts = append(texts, evidence.Text{
-			Kind: evidence.TextKind(r.Kind), Namespace: r.Namespace, Pod: r.Pod, Container: r.Container,
-			Previous: r.Previous, Host: r.Host, Unit: r.Unit, Path: r.Path, Source: r.Source, Cluster: r.Cluster,
-			Open: func(ctx context.Context) (io.ReadCloser, error) { return s.openRecorded(ctx, r) },
-		})
+		texts = append(texts, s.recordedText(r))
 	}
 	if why := s.unsealedCut(); why != "" {
 		texts = append(texts, s.unread(q, why))

@@ -141,19 +141,27 @@ func (c *Container) OpenText(ctx context.Context, f File) (io.ReadCloser, error)
 
 // Read returns the content of a member that has at most limit bytes.
 func (c *Container) Read(ctx context.Context, f File, limit int64) ([]byte, error) {
+	return c.ReadInto(ctx, f, limit, new(bytes.Buffer))
+}
+
+// ReadInto is Read into a buffer, for who reads many: what it returns is valid until the buffer is
+// used again.
+func (c *Container) ReadInto(ctx context.Context, f File, limit int64, into *bytes.Buffer) ([]byte, error) {
+	const most = 1 << 20 // what a member says of its size is not trusted
 	r, err := c.Open(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := io.ReadAll(io.LimitReader(r, limit+1))
-	err = errors.Join(err, r.Close())
-	if err != nil {
+	into.Reset()
+	into.Grow(int(min(max(f.Size, 0), most)) + bytes.MinRead)
+	_, err = into.ReadFrom(io.LimitReader(r, limit+1))
+	if err = errors.Join(err, r.Close()); err != nil {
 		return nil, err
 	}
-	if int64(len(raw)) > limit {
+	if int64(into.Len()) > limit {
 		return nil, fmt.Errorf("more than %d bytes", limit)
 	}
-	return raw, nil
+	return into.Bytes(), nil
 }
 
 // Read indexes what the first bytes of f say it is: a tar, a zip or a single file, packed

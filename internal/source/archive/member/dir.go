@@ -14,8 +14,9 @@ var (
 	errSparse = errors.New("a sparse file, which no collector writes")
 )
 
-// Dir indexes a file system. name is what the user calls it, for errors.
-func Dir(ctx context.Context, fsys fs.FS, name string, ix Index) (*Container, error) {
+// Dir indexes a file system. name is what the user calls it, for errors. skip says what directories
+// hold nothing that will be asked for; nil: none.
+func Dir(ctx context.Context, fsys fs.FS, name string, ix Index, skip func(dir string) bool) (*Container, error) {
 	c := &Container{store: dirStore{fsys}, unpacked: newUnpacked(0)}
 	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
@@ -31,6 +32,8 @@ func Dir(ctx context.Context, fsys fs.FS, name string, ix Index) (*Container, er
 		switch {
 		case d.IsDir() && TooLong(p):
 			ix.LoseName(p)
+			return fs.SkipDir
+		case d.IsDir() && skip != nil && skip(p):
 			return fs.SkipDir
 		case d.IsDir():
 			return nil

@@ -23,13 +23,27 @@ type Sink interface {
 	Damage(err error)
 }
 
+// Choice says which objects of a file are asked for, and which of their fields. The zero value is
+// all of all.
+type Choice struct {
+	Name   string // "": any
+	Fields Fields // none: all
+	// Known reports whether an object with these metadata need not be read: its namespace, name, UID and
+	// resourceVersion. Nil: none. It is asked about objects in files of their own.
+	Known func(head map[string]any) bool
+}
+
 // Read hands the objects of a file to a sink.
-func Read(raw []byte, budget *Budget, sink Sink) {
+func Read(raw []byte, budget *Budget, sink Sink) { ReadChosen(raw, Choice{}, budget, sink) }
+
+// ReadChosen hands the objects of a file that are asked for to a sink. An object can have more
+// fields than those: what is not cheap to leave out stays.
+func ReadChosen(raw []byte, choice Choice, budget *Budget, sink Sink) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		sink.Damage(errors.New("the file is empty"))
 		return
 	}
-	r := reader{budget, sink}
+	r := reader{choice, budget, sink}
 	n := 0
 	for doc := range documents(raw) {
 		if n++; n > maxItems {
@@ -41,8 +55,38 @@ func Read(raw []byte, budget *Budget, sink Sink) {
 }
 
 type reader struct {
+	choice Choice
 	budget *Budget
 	Sink
+}
+
+// decode decodes what is asked for of an object; nothing of another one.
+func (r reader) decode(doc []byte) (map[string]any, error) {
+	if r.choice.Name != "" {
+		if head, ok := prune(doc, nameFields); ok {
+			name, err := decode(head)
+			if have := evidence.String(name, "metadata", "name"); err == nil && have != "" && have != r.choice.Name {
+				return nil, nil
+			}
+		}
+	}
+	if some, ok := prune(doc, r.choice.Fields); ok {
+		if content, err := r.budget.Decode(some); err == nil && evidence.String(content, "metadata", "name") != "" {
+			return content, nil
+		}
+	}
+	return r.budget.Decode(doc)
+}
+
+// nameFields and headFields are what shows which object it is, and in which version.
+var (
+	nameFields = FieldsOf("metadata.name")
+	headFields = FieldsOf("metadata.name", "metadata.namespace", "metadata.uid", "metadata.resourceVersion")
+)
+
+// other reports whether an object is another one than that which is asked for.
+func (r reader) other(content map[string]any) bool {
+	return content == nil || r.choice.Name != "" && evidence.String(content, "metadata", "name") != r.choice.Name
 }
 
 func (r reader) document(doc []byte) {
@@ -87,7 +131,7 @@ func (r reader) items(h header, items [][]byte) bool {
 	contents, errs := make([]map[string]any, len(items)), make([]error, len(items))
 	failed := false
 	for i, item := range items {
-		contents[i], errs[i] = r.budget.Decode(item)
+		contents[i], errs[i] = r.decode(item)
 		failed = failed || errs[i] != nil
 	}
 	if failed && !cut {
@@ -119,7 +163,18 @@ func (r reader) whole(doc []byte) {
 		r.Damage(errors.New("its last line has no end: the file is cut off"))
 		return
 	}
-	content, err := r.budget.Decode(doc)
+	some := r
+	if h := scanHeader(doc); h.kind == "" || isList(h.kind) || h.items > 0 || h.noItems {
+		some.choice = Choice{} // a List in another style: its items have the fields
+	}
+	if some.choice.Known != nil {
+		if head, ok := prune(doc, headFields); ok {
+			if m, err := decode(head); err == nil && some.choice.Known(m) {
+				return
+			}
+		}
+	}
+	content, err := some.decode(doc)
 	if err != nil {
 		r.Damage(err)
 		return
@@ -128,7 +183,9 @@ func (r reader) whole(doc []byte) {
 	items, isArray := content["items"].([]any)
 	_, has := content["items"]
 	if kind != "List" && !(has && isList(kind)) {
-		r.Object(content, false)
+		if !r.other(content) {
+			r.Object(content, false)
+		}
 		return
 	}
 	if !isArray && content["items"] != nil {
@@ -150,6 +207,10 @@ func (r reader) whole(doc []byte) {
 
 // item hands over an item of a List; typed Lists may leave out their items' kind.
 func (r reader) item(apiVersion, list string, content map[string]any) {
+	if r.other(content) {
+		r.List()
+		return
+	}
 	if kind := itemKind(list); kind != "" && content["kind"] == nil {
 		content["kind"], content["apiVersion"] = kind, apiVersion
 	}
@@ -173,7 +234,9 @@ func (r reader) json(doc []byte) bool {
 			r.Damage(err)
 			return true
 		}
-		r.Object(content, false)
+		if !r.other(content) {
+			r.Object(content, false)
+		}
 		return true
 	}
 	r.List()

@@ -155,6 +155,13 @@ func podFile(e *layout.Entry, ns string, below []string) bool {
 	return true
 }
 
+// LogsOnly reports whether a directory is that of a container, below that of its pod: it holds logs.
+func LogsOnly(dir string) bool {
+	parts := strings.Split(dir, "/")
+	n := len(parts)
+	return n >= 5 && parts[n-5] == namespaceDir && parts[n-3] == "pods"
+}
+
 // hostServiceLog reads masters/<unit>_service.log: all masters in one file, the
 // host is in the line (openshift/must-gather:collection-scripts/gather_service_logs).
 func hostServiceLog(e *layout.Entry, below []string) bool {
