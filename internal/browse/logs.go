@@ -1,0 +1,288 @@
+package browse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
+	"github.com/rollcall-project/rollcall/internal/source/archive/journal"
+)
+
+// Log is a log that is asked for: of a container, or of a unit of a host.
+type Log struct {
+	Namespace string // "": any
+	Pod       string
+	Container string // "": the only one
+	Previous  bool   // of the container before the last restart
+	Rotated   bool   // the older files instead, that the kubelet has rotated
+
+	Host string // instead of Pod
+	Unit string // "": the only one
+
+	Tail int // the last lines; 0: all
+}
+
+// Needs are what will be asked for: see Needs.
+func (q Log) Needs() []evidence.Need {
+	if q.Host != "" {
+		return []evidence.Need{evidence.Texts(evidence.TextQuery{Kind: evidence.Journal, Unit: q.Unit})}
+	}
+	return []evidence.Need{evidence.Texts(evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: q.Namespace, Container: q.Container})}
+}
+
+// Line is one line of a log, sanitized.
+type Line struct {
+	Number int    `json:"line"`
+	Text   string `json:"text"`
+}
+
+// ErrUnclear says that a question fits several logs.
+var ErrUnclear = errors.New("several logs")
+
+// Lines calls yield for the lines of a log. What is not there, or only in part, is a *NotAllError.
+func (a *Archive) Lines(ctx context.Context, q Log, yield func(Line) error) error {
+	if q.Host != "" {
+		return a.journal(ctx, q, yield)
+	}
+	texts, missing, err := a.texts(ctx, evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: q.Namespace})
+	if err != nil {
+		return err
+	}
+	texts, err = a.ofContainer(q, texts, missing)
+	if err != nil {
+		return err
+	}
+	printed := false
+	var failed error
+	for _, t := range texts {
+		err := a.read(ctx, t, q.Tail, func([]byte) bool { return true }, func(l Line) error { printed = true; return yield(l) })
+		if u := (*NotAllError)(nil); err != nil && !errors.As(err, &u) {
+			return err
+		}
+		failed = errors.Join(failed, err)
+		if printed && !q.Rotated {
+			return err
+		}
+	}
+	return failed
+}
+
+// texts are the texts of a query, and why they are not all.
+func (a *Archive) texts(ctx context.Context, q evidence.TextQuery) (list []evidence.Text, missing *evidence.Unavailable, err error) {
+	for _, s := range a.sources {
+		choose := s.Texts
+		if c, ok := s.(interface {
+			ChooseTexts(context.Context, evidence.TextQuery) ([]evidence.Text, error)
+		}); ok {
+			choose = c.ChooseTexts
+		}
+		some, err := choose(ctx, q)
+		if u, ok := evidence.AsUnavailable(err); ok {
+			missing, err = u, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		list = append(list, some...)
+	}
+	return list, missing, nil
+}
+
+// ofContainer are the files of one container's log.
+func (a *Archive) ofContainer(q Log, all []evidence.Text, missing *evidence.Unavailable) ([]evidence.Text, error) {
+	what := "log of pod " + q.Pod
+	if q.Namespace != "" {
+		what += " -n " + q.Namespace
+	}
+	texts := slices.DeleteFunc(slices.Clone(all), func(t evidence.Text) bool { return t.Pod != q.Pod || q.Namespace != "" && t.Namespace != q.Namespace })
+	if len(texts) == 0 {
+		var pods []string
+		for _, t := range all {
+			pods = append(pods, t.Pod)
+		}
+		if missing != nil {
+			return nil, &NotAllError{a.clean.Text(what + ": " + reason(missing))}
+		}
+		return nil, &NotAllError{fmt.Sprintf("%s: not collected: the %s has none%s", what, a.kind, suggest.DidYouMean(q.Pod, pods))}
+	}
+	if spaces := distinct(texts, func(t evidence.Text) string { return t.Namespace }); len(spaces) > 1 {
+		return nil, fmt.Errorf("%s: %w: name the namespace with -n, one of: %s", what, ErrUnclear, strings.Join(spaces, ", "))
+	}
+	containers := distinct(texts, func(t evidence.Text) string { return t.Container })
+	if q.Container != "" {
+		texts = slices.DeleteFunc(texts, func(t evidence.Text) bool { return t.Container != q.Container })
+		what += " -c " + q.Container
+	} else if len(containers) > 1 {
+		return nil, fmt.Errorf("%s: %w: name the container with -c, one of: %s", what, ErrUnclear, strings.Join(containers, ", "))
+	}
+	if len(texts) == 0 {
+		return nil, &NotAllError{fmt.Sprintf("%s: not collected; there are the containers %s", what, strings.Join(containers, ", "))}
+	}
+	texts = slices.DeleteFunc(texts, func(t evidence.Text) bool { return t.Previous != q.Previous || rotated(t) != q.Rotated })
+	slices.SortStableFunc(texts, func(x, y evidence.Text) int { return strings.Compare(order(x), order(y)) })
+	switch {
+	case len(texts) > 0:
+		return texts, nil
+	case q.Rotated:
+		return nil, &NotAllError{what + ": not collected: there is no rotated file"}
+	case q.Previous:
+		return nil, &NotAllError{what + ": there is no previous log with a line: the container was not restarted, or it was not collected"}
+	}
+	return nil, &NotAllError{what + ": not collected: only previous or rotated logs are there; ask for them with -p or --rotated"}
+}
+
+// rotated reports whether a text is one that the kubelet has put aside.
+func rotated(t evidence.Text) bool { return path.Base(path.Dir(t.Path)) == "rotated" }
+
+// order puts the files of one log in their order: rotated ones have the time in their names, and what
+// was read without checking the kubelet's certificate comes last.
+func order(t evidence.Text) string {
+	if base := path.Base(t.Path); strings.Contains(base, "insecure") {
+		return "~" + base
+	}
+	return path.Base(t.Path)
+}
+
+func distinct(texts []evidence.Text, of func(evidence.Text) string) []string {
+	var list []string
+	for _, t := range texts {
+		list = append(list, of(t))
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// journal yields the lines of a host.
+func (a *Archive) journal(ctx context.Context, q Log, yield func(Line) error) error {
+	what := "journal of host " + q.Host
+	if q.Unit != "" {
+		what += " -u " + q.Unit
+	}
+	all, missing, err := a.texts(ctx, evidence.TextQuery{Kind: evidence.Journal, Unit: q.Unit})
+	if err != nil {
+		return err
+	}
+	texts := slices.DeleteFunc(slices.Clone(all), func(t evidence.Text) bool { return t.Host != "" && !sameHost(t.Host, q.Host) })
+	if units := distinct(texts, func(t evidence.Text) string { return t.Unit }); q.Unit == "" && len(units) > 1 {
+		return fmt.Errorf("%s: %w: name the unit with -u, one of: %s", what, ErrUnclear, strings.Trim(strings.Join(units, ", "), ", "))
+	}
+	hosts := distinct(slices.DeleteFunc(all, func(t evidence.Text) bool { return t.Host == "" }), func(t evidence.Text) string { return t.Host })
+	printed := 0
+	count := func(l Line) error { printed++; return yield(l) }
+	var wrong []error
+	for _, t := range texts {
+		of := &hostLines{host: q.Host, all: t.Host != "", mine: t.Host != ""}
+		err := a.read(ctx, t, q.Tail, of.is, count)
+		if u := (*NotAllError)(nil); err != nil && !errors.As(err, &u) {
+			return err
+		}
+		wrong, hosts = append(wrong, err), append(hosts, of.seen...)
+	}
+	if err := errors.Join(wrong...); err != nil || printed > 0 {
+		return err
+	}
+	if missing != nil && len(all) == 0 {
+		return &NotAllError{a.clean.Text(what + ": " + reason(missing))}
+	}
+	slices.Sort(hosts)
+	hosts = slices.Compact(hosts)
+	if len(hosts) == 0 {
+		return &NotAllError{fmt.Sprintf("%s: not collected: the %s has no such journal", what, a.kind)}
+	}
+	return &NotAllError{fmt.Sprintf("%s: not collected: the %s has journals of %s", what, a.kind, strings.Join(hosts, ", "))}
+}
+
+// sameHost reports whether two names are of one host: with or without its domain.
+func sameHost(a, b string) bool {
+	return strings.EqualFold(a, b) || strings.HasPrefix(strings.ToLower(a), strings.ToLower(b)+".") || strings.HasPrefix(strings.ToLower(b), strings.ToLower(a)+".")
+}
+
+// hostLines tells the lines of a host apart in a journal of several. A line without a head belongs to
+// the one before.
+type hostLines struct {
+	host string
+	all  bool // the whole text is of the host
+	mine bool
+	seen []string // other hosts
+}
+
+// maxHosts bounds how many other hosts are remembered.
+const maxHosts = 50
+
+func (h *hostLines) is(line []byte) bool {
+	if h.all {
+		return true
+	}
+	name, _, ok := journal.Head(line)
+	if !ok {
+		return h.mine
+	}
+	if h.mine = sameHost(string(name), h.host); !h.mine && len(h.seen) < maxHosts && !slices.Contains(h.seen, string(name)) {
+		h.seen = append(h.seen, string(name))
+	}
+	return h.mine
+}
+
+// read yields lines of a text, of all lines that want takes the last ones where tail is not 0. The
+// sanitizer sees every line: a secret can span several.
+func (a *Archive) read(ctx context.Context, t evidence.Text, tail int, want func([]byte) bool, yield func(Line) error) (err error) {
+	in, err := t.Open(ctx)
+	if err != nil {
+		return &NotAllError{a.clean.Text(t.Path + ": " + err.Error())}
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	clean := a.clean.Lines()
+	last := lastLines{most: tail}
+	n := 0
+	broken := journal.EachLine(in, func(raw []byte) bool {
+		n++
+		mine := want(raw)
+		if tail > 0 && !mine && !clean.Spans(raw) {
+			return ctx.Err() == nil
+		}
+		text := clean.Line(string(raw))
+		switch {
+		case !mine:
+		case tail > 0:
+			last.add(Line{n, text})
+		default:
+			err = yield(Line{n, text})
+		}
+		return err == nil && ctx.Err() == nil
+	})
+	if err := errors.Join(err, ctx.Err()); err != nil {
+		return err
+	}
+	for _, l := range last.lines() {
+		if err := yield(l); err != nil {
+			return err
+		}
+	}
+	if broken != nil {
+		return &NotAllError{a.clean.Text(fmt.Sprintf("%s: it breaks off at line %d: %v", t.Path, n+1, broken))}
+	}
+	return nil
+}
+
+// lastLines are the last lines of a text.
+type lastLines struct {
+	most int
+	ring []Line
+	next int
+}
+
+func (l *lastLines) add(line Line) {
+	if len(l.ring) < l.most {
+		l.ring = append(l.ring, line)
+		return
+	}
+	l.ring[l.next] = line
+	l.next = (l.next + 1) % l.most
+}
+
+func (l *lastLines) lines() []Line { return slices.Concat(l.ring[l.next:], l.ring[:l.next]) }

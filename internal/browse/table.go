@@ -1,0 +1,91 @@
+package browse
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+)
+
+// table are the columns of a kind behind its name.
+func (k Kind) table(wide bool) []column {
+	columns := k.columns
+	if len(columns) == 0 {
+		columns = []column{age()}
+	}
+	return slices.DeleteFunc(slices.Clone(columns), func(c column) bool { return c.wide && !wide })
+}
+
+// Print prints a table, as oc prints it. clean makes a cell harmless for the terminal; headers says
+// whether there is a line with the names of the columns.
+func (a *Archive) Print(w io.Writer, f Found, headers bool, clean func(string) string) error {
+	columns := f.Query.Kind.table(f.Query.Wide)
+	spaces := f.Query.Namespace == "" && slices.ContainsFunc(f.Objects, func(o evidence.Object) bool { return o.Namespace != "" })
+	var page bytes.Buffer
+	t := tabwriter.NewWriter(&page, 0, 0, 3, ' ', 0)
+	row := func(namespace, name string, cell func(column) string) error {
+		cells := []string{name}
+		if spaces {
+			cells = []string{namespace, name}
+		}
+		if f.Query.Kind.Resource.In("") == evidence.Events {
+			cells = cells[:len(cells)-1] // oc has the time first, and the name only in other formats
+		}
+		for _, c := range columns {
+			cells = append(cells, clean(cell(c)))
+		}
+		_, err := fmt.Fprintln(t, strings.Join(cells, "\t"))
+		return err
+	}
+	if headers {
+		if err := row("NAMESPACE", "NAME", func(c column) string { return c.name }); err != nil {
+			return fmt.Errorf("print the table: %w", err)
+		}
+	}
+	for _, o := range f.Objects {
+		of := object{o.Content, a.now}
+		if err := row(clean(o.Namespace), clean(o.Name), func(c column) string { return c.cell(of) }); err != nil {
+			return fmt.Errorf("print the table: %w", err)
+		}
+	}
+	err := t.Flush()
+	for line := range bytes.Lines(page.Bytes()) {
+		if err == nil {
+			_, err = w.Write(append(bytes.TrimRight(line, " \n"), '\n'))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("print the table: %w", err)
+	}
+	return nil
+}
+
+// ID is how -o name writes an object: pod/NAME, machine.machine.openshift.io/NAME.
+func (k Kind) ID(name string) string {
+	word := strings.ToLower(k.Kind)
+	if word == "" {
+		word = k.Resource.Name
+	}
+	if k.Resource.Group != "" {
+		word += "." + k.Resource.Group
+	}
+	return word + "/" + name
+}
+
+// Document is what -o json and -o yaml print: the object that was asked for, else a List.
+func Document(found ...Found) any {
+	if len(found) == 1 && found[0].Query.Name != "" && len(found[0].Objects) == 1 {
+		return found[0].Objects[0].Content
+	}
+	list := []any{}
+	for _, f := range found {
+		for _, o := range f.Objects {
+			list = append(list, o.Content)
+		}
+	}
+	return map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"resourceVersion": ""}, "items": list}
+}
