@@ -16,7 +16,7 @@ import (
 
 func main() {
 	if _, chosen := os.LookupEnv("GOGC"); !chosen {
-		garbage.Pace()
+		garbage.Pace(cli.Heap(os.Args))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // after the first signal a second one ends the process at once

@@ -76,8 +76,11 @@ func (t *text) marked(words string) string {
 	if !t.o.MarkLogged {
 		return words
 	}
-	return LoggedFrom + loggedBrackets.Replace(words) + LoggedTo
+	return Logged(words)
 }
+
+// Logged is a line of a log between the marks.
+func Logged(line string) string { return LoggedFrom + loggedBrackets.Replace(line) + LoggedTo }
 
 // PlanCommand is the command that plans a remedy of a cause, of the only one; "" where there is none.
 type PlanCommand func(c diagnosis.Case, remedy string, only bool) string

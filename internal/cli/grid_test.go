@@ -90,6 +90,8 @@ var asking = map[string][]string{
 var local = map[string]string{
 	"rollcall scan":        "reads text",
 	"rollcall demo":        "reads embedded examples",
+	"rollcall get":         "reads archives",
+	"rollcall logs":        "reads archives",
 	"rollcall fix":         "help",
 	"rollcall fix history": "reads journals of this machine",
 	"rollcall csr":         "help",

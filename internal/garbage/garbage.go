@@ -12,8 +12,10 @@ import (
 )
 
 const (
-	// free is the size of the heap in bytes up to which nothing is collected.
-	free = 64 << 20
+	// Free is the size of the heap in bytes up to which nothing is collected, of a command that judges
+	// a cluster, and Small of one that prints a part of an archive: it has little in use at any time.
+	Free  = 64 << 20
+	Small = 16 << 20
 	// growth is how much a larger heap may grow, in percent of what is in use, before it is
 	// collected again. It is Go's default: on a live cluster of 500 nodes 50 saves a
 	// tenth of the memory and takes a tenth more of processor time.
@@ -27,20 +29,21 @@ const (
 )
 
 // Pace sets when garbage is collected, from now on and again after each collection, for
-// the whole process. It is called once, by a main, where GOGC is not set.
-func Pace() {
-	debug.SetGCPercent(percent(0))
-	arm()
+// the whole process: not before the heap has so many bytes. It is called once, by a main, where GOGC is
+// not set.
+func Pace(free uint64) {
+	debug.SetGCPercent(percent(0, free))
+	arm(free)
 }
 
 // mark is an object that each collection finds to be garbage. It holds a pointer, so that it
 // is not allocated together with other small objects.
 type mark struct{ _ *mark }
 
-func arm() {
+func arm(free uint64) {
 	runtime.AddCleanup(new(mark), func(struct{}) {
-		debug.SetGCPercent(percent(live()))
-		arm()
+		debug.SetGCPercent(percent(live(), free))
+		arm(free)
 	}, struct{}{})
 }
 
@@ -55,10 +58,10 @@ func live() uint64 {
 }
 
 // percent returns what GOGC has to be for a heap with so many bytes in use.
-func percent(live uint64) int {
-	const most = 100 * free / least
+func percent(live, free uint64) int {
+	most := 100 * free / least
 	if live == 0 {
-		return most
+		return int(most)
 	}
 	switch {
 	case live >= large:

@@ -13,9 +13,9 @@ func TestPercent(t *testing.T) {
 		live uint64
 		want int
 	}{
-		{0, 1600}, {1 << 20, 1600}, {4 << 20, 1500}, {32 << 20, 100}, {48 << 20, 100}, {80 << 20, 100}, {free, 100}, {large - 1, 100}, {large, 50}, {1 << 40, 50},
+		{0, 1600}, {1 << 20, 1600}, {4 << 20, 1500}, {32 << 20, 100}, {48 << 20, 100}, {80 << 20, 100}, {Free, 100}, {large - 1, 100}, {large, 50}, {1 << 40, 50},
 	} {
-		if got := percent(c.live); got != c.want {
+		if got := percent(c.live, Free); got != c.want {
 			t.Errorf("percent(%d) = %d, want %d", c.live, got, c.want)
 		}
 	}
@@ -24,7 +24,7 @@ func TestPercent(t *testing.T) {
 // TestPace looks at the goal that Go sets itself with a little and with much in use.
 func TestPace(t *testing.T) {
 	t.Cleanup(func() { debug.SetGCPercent(100) })
-	Pace()
+	Pace(Free)
 	goal := func() uint64 {
 		sample := []metrics.Sample{{Name: "/gc/heap/goal:bytes"}}
 		metrics.Read(sample)
@@ -42,11 +42,11 @@ func TestPace(t *testing.T) {
 		}
 		t.Errorf("%s the goal is %d, want %d to %d", what, got, low, high)
 	}
-	within("with little in use", free/2, 2*free)
-	much := make([]byte, 2*free)
-	within("with 128 MiB in use", 3*free, 5*free)
+	within("with little in use", Free/2, 2*Free)
+	much := make([]byte, 2*Free)
+	within("with 128 MiB in use", 3*Free, 5*Free)
 	runtime.KeepAlive(much)
-	much = make([]byte, 8*free)
-	within("with 512 MiB in use", 11*free, 14*free)
+	much = make([]byte, 8*Free)
+	within("with 512 MiB in use", 11*Free, 14*Free)
 	runtime.KeepAlive(much)
 }

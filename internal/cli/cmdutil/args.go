@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/session"
 )
 
@@ -57,13 +58,13 @@ func NoArgs(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// PrintData writes a value as JSON or YAML.
+// PrintData writes a value as JSON or YAML, without what a terminal obeys.
 func (a *App) PrintData(format string, v any) error {
 	raw, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	raw = append(raw, '\n')
+	raw = append(answer.Harmless(raw), '\n')
 	if format == "yaml" {
 		if raw, err = yaml.JSONToYAML(raw); err != nil {
 			return fmt.Errorf("encode the answer as YAML: %w", err)
