@@ -32,6 +32,10 @@ type Answers interface {
 	Preflight(ctx context.Context, q Plan) (Answer, error)
 	// Scan is `scan`.
 	Scan(ctx context.Context, text string) (Answer, error)
+	// Objects is `get`.
+	Objects(ctx context.Context, q Objects) (Answer, error)
+	// Logs is `logs`.
+	Logs(ctx context.Context, q Logs) (Answer, error)
 	// Explain is `explain`.
 	Explain(ctx context.Context, words string) (Answer, error)
 }
@@ -55,6 +59,27 @@ type Requests struct {
 	Archive string // path; "": the cluster
 	Node    string // "": of all
 	All     bool   // also those that were answered
+}
+
+// Objects are objects of an archive that are asked for.
+type Objects struct {
+	Archive   string // path
+	Kind      string // as oc has it
+	Name      string // "": all
+	Namespace string // "": all
+	Selector  string // of labels; "": any
+}
+
+// Logs are the last lines of a log of an archive that is asked for.
+type Logs struct {
+	Archive   string // path
+	Pod       string
+	Namespace string // "": any
+	Container string // "": the only one
+	Previous  bool
+	Host      string // instead of Pod
+	Unit      string // "": the only one
+	Tail      int    // how many; 0: 200
 }
 
 // Plan is the directory of a plan.

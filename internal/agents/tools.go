@@ -93,6 +93,8 @@ func tools(live bool) []tool {
 				return s.answers.Scan(ctx, a.text("text"))
 			},
 		},
+		getTool(),
+		logsTool(),
 		{
 			name: "preflight", title: "Mistakes in a plan of an installation",
 			doc: "What is wrong with the install-config.yaml and agent-config.yaml of a directory, before anything is switched on: file, line, what to " +
@@ -117,6 +119,8 @@ const subjectKinds = "node, host, bmh, machine, csr, mcp, nodepool, co"
 var (
 	subjectForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9.-]*/[A-Za-z0-9][A-Za-z0-9._:-]*$`)
 	nodeForm    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9.-]*$`)
+	kindForm    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*(\.[A-Za-z0-9.-]+)?$`)
+	nameForm    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:@-]*$`)
 	releaseForm = regexp.MustCompile(`^4\.[0-9]{1,3}(\.[0-9A-Za-z.+-]{1,80})?$`)
 )
 
@@ -129,6 +133,8 @@ var (
 		"matches", "accepted", "deadlocks", "roots[].cases[].evidence", "unexplained", "roots", "hosts[].stages", "hosts"}
 	scanSteps    = []string{"near", "over", "unknownErrors", "symptoms", "matches"}
 	requestSteps = []string{"requests[].checks", "requests"}
+	objectSteps  = []string{"items"}
+	lineSteps    = []string{"lines"}
 )
 
 func archiveParam(live bool) param {

@@ -2,13 +2,16 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/agents"
 	agentscommand "github.com/rollcall-project/rollcall/internal/agents/command"
+	"github.com/rollcall-project/rollcall/internal/browse"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	preflight "github.com/rollcall-project/rollcall/internal/preflight/command"
 	"github.com/rollcall-project/rollcall/internal/session"
@@ -92,6 +95,95 @@ func (x agentAnswers) Scan(ctx context.Context, text string) (agents.Answer, err
 		}
 		return one.printScan(format, r, c)
 	}))
+}
+
+// Objects implements agents.Answers. What is missing is part of the answer, in both forms.
+func (x agentAnswers) Objects(ctx context.Context, q agents.Objects) (_ agents.Answer, err error) {
+	o, forms := x.over(q.Archive)
+	at, closeAll, err := (&app{App: x.App, source: o}).openArchive(ctx, browse.Needs([]string{q.Kind})...)
+	if err != nil {
+		return agents.Answer{}, err
+	}
+	defer func() { err = errors.Join(err, closeAll()) }()
+	k, err := at.Find(ctx, q.Kind)
+	if err != nil {
+		return agents.Answer{}, err
+	}
+	found, err := at.Get(ctx, browse.Query{Kind: k, Name: q.Name, Namespace: q.Namespace, Selector: q.Selector, Whole: true})
+	if err != nil {
+		return agents.Answer{}, err
+	}
+	missing := words(at.Missing(found))
+	return given(forms, forms.Each(func(f *cmdutil.App, format string) error {
+		one := &app{App: f, source: o}
+		if format != "text" {
+			items := []any{}
+			for _, o := range found.Objects {
+				items = append(items, o.Content)
+			}
+			return one.PrintData(format, map[string]any{"items": items, "missing": missing})
+		}
+		if len(found.Objects) == 0 && missing == "" {
+			missing = noResources(found)
+		}
+		return errors.Join(one.printObjects("table", at, []browse.Found{found}), one.say(missing))
+	}))
+}
+
+// Logs implements agents.Answers.
+func (x agentAnswers) Logs(ctx context.Context, q agents.Logs) (_ agents.Answer, err error) {
+	if (q.Pod == "") == (q.Host == "") {
+		return agents.Answer{}, errors.New("arguments pod and host: give one of them")
+	}
+	o, forms := x.over(q.Archive)
+	log := browse.Log{Pod: q.Pod, Namespace: q.Namespace, Container: q.Container, Previous: q.Previous, Host: q.Host, Unit: q.Unit,
+		Tail: cmp.Or(q.Tail, agentTail)}
+	at, closeAll, err := (&app{App: x.App, source: o}).openArchive(ctx, log.Needs()...)
+	if err != nil {
+		return agents.Answer{}, err
+	}
+	defer func() { err = errors.Join(err, closeAll()) }()
+	lines := []browse.Line{}
+	wrong := at.Lines(ctx, log, func(l browse.Line) error {
+		lines = append(lines, l)
+		return nil
+	})
+	if u := (*browse.NotAllError)(nil); wrong != nil && !errors.As(wrong, &u) {
+		return agents.Answer{}, wrong
+	}
+	missing := words(wrong)
+	return given(forms, forms.Each(func(f *cmdutil.App, format string) error {
+		one := &app{App: f, source: o}
+		if format != "text" {
+			return one.PrintData(format, map[string]any{"lines": lines, "missing": missing})
+		}
+		for _, l := range lines {
+			if err := one.printLine(one.IO.Out, l); err != nil {
+				return err
+			}
+		}
+		return one.say(missing)
+	}))
+}
+
+// agentTail is how many lines of a log an assistant gets that does not say how many.
+const agentTail = 200
+
+// words are those of an error, "" where there is none.
+func words(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// say prints what is missing, where an assistant sees it.
+func (a *app) say(missing string) error {
+	if missing == "" {
+		return nil
+	}
+	_, err := fmt.Fprintln(a.IO.Out, a.CleanLines(missing))
+	return err
 }
 
 // Explain implements agents.Answers.
