@@ -147,13 +147,21 @@ func (f *found) addException(t *traceback, number int, line []byte, l logline.Li
 		e.says += ", while it handled " + t.first
 	}
 	t.first = says
-	if short == "ModuleNotFoundError" || short == "ImportError" {
-		e.next = "install what " + program + " needs, for the same Python: python3 -m pip install -r requirements.txt, or the package of the distribution"
-	}
-	if short == "CalledProcessError" {
-		e.next = "the command in the line failed, and " + program + " only ran it: its own output is above the traceback, or in its log"
+	if next, ok := nextOfException[short]; ok {
+		e.next = strings.ReplaceAll(next, "PROGRAM", program)
+		e.own = e.own || short != "CalledProcessError"
 	}
 	return e
+}
+
+// nextOfException is what to do about exceptions that say it by their type.
+var nextOfException = map[string]string{
+	"ModuleNotFoundError": "install what PROGRAM needs, for the same Python: python3 -m pip install -r requirements.txt, or the package of the distribution",
+	"ImportError":         "install what PROGRAM needs, for the same Python: python3 -m pip install -r requirements.txt, or the package of the distribution",
+	"FileNotFoundError":   "the file in quotes, or the program of that name, is not on the machine on which PROGRAM runs: create or install it",
+	"PermissionError":     "let PROGRAM run as a user who may use the file in quotes: ls -lZ of it",
+	"JSONDecodeError":     "PROGRAM read something that is no JSON, such as an empty answer or an error page: look at what it reads, with curl -sS or cat",
+	"CalledProcessError":  "the command in the line failed, and PROGRAM only ran it: its own output is above the traceback, or in its log",
 }
 
 // programOf is the name of the program that a traceback is of: that of its log, of the command

@@ -33,6 +33,8 @@ func TestExceptions(t *testing.T) {
 			`  File "/usr/lib64/python3.6/subprocess.py", line 311, in check_call`, "    raise CalledProcessError(retcode, cmd)",
 			"subprocess.CalledProcessError: Command 'openshift-install' returned non-zero exit status 1."},
 			"deploy.py ended with an exception: subprocess.CalledProcessError: Command 'openshift-install' returned non-zero exit status 1. (/root/deploy.py, line 60)", false},
+		"a file": {[]string{"Traceback (most recent call last):", `  File "/usr/bin/x.py", line 2, in <module>`, "    open('/root/install-config.yaml')",
+			"FileNotFoundError: [Errno 2] No such file or directory: '/root/install-config.yaml'"}, "x.py ended with an exception: FileNotFoundError", true},
 		"ansible": {[]string{"TASK [cluster : render install-config] ****", `fatal: [m0]: FAILED! => {"changed": false, "msg": "'net' is undefined"}`},
 			`task "cluster : render install-config" of Ansible failed on m0: 'net' is undefined`, true},
 		"ansible in lines": {[]string{"TASK [deploy : start] ****", "fatal: [m0]: FAILED! => {", `    "changed": true,`, `    "msg": "non-zero return code",`, `    "rc": 1,`,
