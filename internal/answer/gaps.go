@@ -134,6 +134,8 @@ func needWords(need string) string {
 		return hostWords[resource]
 	case need == string(evidence.Console):
 		return "screens of hosts"
+	case strings.HasPrefix(need, evidence.RunOnHost):
+		return need
 	case strings.HasPrefix(need, "log "):
 		return "logs of " + strings.TrimPrefix(need, "log ")
 	case strings.HasPrefix(need, "journal "):

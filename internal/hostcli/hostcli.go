@@ -176,15 +176,10 @@ func (a *app) choose(c *fault.Catalog) ([]string, error) {
 			return nil, usagef("there is no fault %q; `rollcall list faults` names them", id)
 		}
 	}
-	own := ownFacts()
 	var ids []string
-	for _, f := range c.Faults {
-		mine := false
-		for _, g := range f.Given {
-			mine = mine || f.For == fault.Host && own[g.Fact]
-		}
-		if mine && (len(a.flags.only) == 0 || slices.Contains(a.flags.only, f.ID)) {
-			ids = append(ids, f.ID)
+	for _, id := range onhost.Faults(c, known()) {
+		if len(a.flags.only) == 0 || slices.Contains(a.flags.only, id) {
+			ids = append(ids, id)
 		}
 	}
 	if len(ids) == 0 {
@@ -198,20 +193,6 @@ func (a *app) choose(c *fault.Catalog) ([]string, error) {
 // of them is missing.
 func known() []facts.Fact {
 	return slices.Concat(onhost.Facts(), firstboot.Facts(), imagepull.Facts(), kubelet.Facts())
-}
-
-// ownFacts are those that read what a machine says of itself, or its journals.
-func ownFacts() map[string]bool {
-	own := map[string]bool{}
-	for _, f := range onhost.Facts() {
-		own[f.Name] = true
-	}
-	for _, f := range known() {
-		if slices.ContainsFunc(f.Needs, func(n evidence.Need) bool { return n.Text.Kind == evidence.Journal }) {
-			own[f.Name] = true
-		}
-	}
-	return own
 }
 
 // withoutJournals is a machine of which no journal is read.

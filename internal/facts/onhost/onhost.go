@@ -25,11 +25,36 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
 // Facts lists the facts of this area.
 func Facts() []facts.Fact {
 	return []facts.Fact{identityFact, unitsFact, configFact, clockFact, namesFact, containersFact, disksFact}
+}
+
+// Faults are the ids of the faults that one machine alone can show: those about hosts that use what the machine reports of
+// itself, or its journals. known are the facts of the program.
+func Faults(c *fault.Catalog, known []facts.Fact) []string {
+	own := map[string]bool{}
+	for _, f := range Facts() {
+		own[f.Name] = true
+	}
+	for _, f := range known {
+		if slices.ContainsFunc(f.Needs, func(n evidence.Need) bool { return n.Text.Kind == evidence.Journal }) {
+			own[f.Name] = true
+		}
+	}
+	var ids []string
+	for _, f := range c.Faults {
+		for _, g := range f.Given {
+			if f.For == fault.Host && own[g.Fact] {
+				ids = append(ids, f.ID)
+				break
+			}
+		}
+	}
+	return ids
 }
 
 func needs(r evidence.Resource) []evidence.Need {
@@ -63,6 +88,9 @@ func readPart[T any](ctx context.Context, w *facts.World, r evidence.Resource, s
 	switch {
 	case h.OnHost != "" && err != nil:
 		return none, evidence.Locator{}, err // somebody looked, and this could not be read
+	case h.Named != nil && h.Named.By == namedhost.SSH: // it was asked, whatever the API says of its Node
+		return none, evidence.Locator{}, &evidence.Unavailable{Need: evidence.Objects(r, ""), Why: evidence.Unreachable,
+			Detail: s.Name + " gave no answer over ssh", Supply: evidence.Supply{Kind: evidence.SupplyOnHost, Host: s.Name}}
 	case ready(h):
 		return none, evidence.Locator{}, facts.NotApplicable("rollcall-host was not run on %s, and its Node is Ready", s.Name)
 	}

@@ -58,10 +58,10 @@ func (b *builder) nameHost(o evidence.Object, n namedhost.Host) {
 	if h == nil {
 		h = b.add(n.Name)
 	}
-	if n.By == namedhost.Expect {
+	if namedhost.Expected(n) {
 		h.Expected, h.Spare = true, false
 	}
-	if h.Named == nil || n.By == namedhost.Expect {
+	if h.Named == nil || namedhost.Expected(n) {
 		h.Named = &Named{Loc: o.Loc, By: n.By, Console: h.Named != nil && h.Named.Console}
 	}
 	h.Named.Console = h.Named.Console || n.Console

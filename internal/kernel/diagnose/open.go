@@ -76,7 +76,7 @@ func openQuestions(d *diagnosis.Diagnosis) []diagnosis.Question {
 			open = append(open, diagnosis.Question{Says: says})
 		}
 	}
-	add(notThrough(d), notAskedAbout(d), damaged(d), unsettled(d))
+	add(notThrough(d), notAskedAbout(d), damaged(d), unsettled(d), silentHosts(d))
 	switch {
 	case d.Source.Kind == onHost:
 		add(unasked(d))
@@ -174,6 +174,20 @@ func unasked(d *diagnosis.Diagnosis) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("of the checks of the machine %d without an answer", n)}
+}
+
+// silentHosts lists the hosts on which rollcall-host was to run and did not: the user wants to know of them.
+func silentHosts(d *diagnosis.Diagnosis) []string {
+	var names []string
+	for _, c := range d.Coverage {
+		if name, ok := strings.CutPrefix(c.Need, evidence.RunOnHost); ok && c.State == evidence.Missing {
+			names = append(names, name+because(c.Reason))
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{"no answer of rollcall-host: " + few(names)}
 }
 
 // openErrors are the unknown findings that would be errors.

@@ -153,6 +153,10 @@ const ProbeGroup = "rollcall.dev"
 // HostSource begins the Source of locators on a machine on which rollcall-host was run.
 const HostSource = "host:"
 
+// RunOnHost begins the need of a coverage for a host on which rollcall-host was to run and did not. The host's name
+// follows.
+const RunOnHost = "rollcall-host on "
+
 // OnRequest says what asks for objects that are there only when a user wants them
 // asked for: a source that was not told to ask lacks them as NotAsked, and what
 // needs them does not apply in that run. ok is false for all other resources.

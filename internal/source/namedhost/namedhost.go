@@ -1,5 +1,6 @@
 // Package namedhost is the source of what the user says of hosts: --expect NAME=ADDRESS puts
-// a host on the host list, and --console HOST=FILE names the host whose text it is.
+// a host on the host list, and --console HOST=FILE names the host whose text it is, --ssh one
+// that was asked and did not answer.
 //
 // Invariants:
 //   - It holds names and addresses only. What was named is expected, and nothing more is
@@ -30,10 +31,14 @@ type Host struct {
 // What names a host.
 const (
 	Expect  = "--expect"
+	SSH     = "--ssh"
 	Console = "--console"
 	Journal = "journal"
 	Bundle  = "log bundle"
 )
+
+// Expected reports whether the user's own word makes the host one that is expected.
+func Expected(h Host) bool { return h.By == Expect || h.By == SSH }
 
 // Bootstrap is the role of the machine that starts an installation. It does not join.
 const Bootstrap = "bootstrap"
@@ -88,8 +93,8 @@ func New(hosts ...Host) *Source {
 			}
 		}
 		s.list[i].Console = s.list[i].Console || h.Console
-		if h.By == Expect {
-			s.list[i].By = Expect
+		if Expected(h) {
+			s.list[i].By = h.By
 		}
 	}
 	return s
