@@ -44,7 +44,7 @@ func (f *fileSet) add(ctx context.Context, s *Source, proven bool) error {
 	}
 	byName := func(a, b evidence.Resource) int { return strings.Compare(a.String(), b.String()) }
 	for _, r := range slices.SortedFunc(maps.Keys(s.ix.Objects), byName) { // the same difference is named each time
-		list, err := s.listed(ctx, r, "")
+		list, err := listed(ctx, s, r, "")
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func joinMachines(ctx context.Context, sources []*Source, unproven map[*Source]b
 			machines, seen[s] = append(machines, s), b
 			continue
 		}
-		if b, err = s.clusterOf(ctx); err != nil {
+		if b, err = clusterOf(ctx, s); err != nil {
 			return err
 		}
 		cluster = cluster.with(b)
@@ -101,7 +101,7 @@ func (b membership) with(o membership) membership {
 // machineOf reads what machines reported of themselves; false where the archive has none.
 func (s *Source) machineOf(ctx context.Context) (membership, bool, error) {
 	var b membership
-	list, err := s.listed(ctx, evidence.HostIdentities, "")
+	list, err := listed(ctx, s, evidence.HostIdentities, "")
 	for _, o := range list {
 		id, err := evidence.Decode[onhost.Identity](o)
 		if err != nil {
@@ -122,9 +122,9 @@ func (s *Source) machineOf(ctx context.Context) (membership, bool, error) {
 // machine-config-operator puts on every machine, and the name of its internal API
 // (openshift/machine-config-operator:templates/common/_base/files/root-ca.yaml,
 // pkg/daemon/certificate_writer.go).
-func (s *Source) clusterOf(ctx context.Context) (membership, error) {
+func clusterOf(ctx context.Context, s evidence.Source) (membership, error) {
 	var b membership
-	nodes, err := s.listed(ctx, evidence.Nodes, "")
+	nodes, err := listed(ctx, s, evidence.Nodes, "")
 	if err != nil {
 		return b, err
 	}
@@ -132,7 +132,7 @@ func (s *Source) clusterOf(ctx context.Context) (membership, error) {
 		info := func(field string) string { return evidence.String(o.Content, "status", "nodeInfo", field) }
 		b.ids = append(b.ids, plainID(info("machineID"), info("systemUUID"))...)
 	}
-	configs, err := s.listed(ctx, evidence.ControllerConfigs, "")
+	configs, err := listed(ctx, s, evidence.ControllerConfigs, "")
 	if err != nil {
 		return b, err
 	}
@@ -143,7 +143,7 @@ func (s *Source) clusterOf(ctx context.Context) (membership, error) {
 			}
 		}
 	}
-	maps, err := s.listed(ctx, evidence.ConfigMaps, openshift.SystemNamespace)
+	maps, err := listed(ctx, s, evidence.ConfigMaps, openshift.SystemNamespace)
 	if err != nil {
 		return b, err
 	}
@@ -152,7 +152,7 @@ func (s *Source) clusterOf(ctx context.Context) (membership, error) {
 			b.cas = append(b.cas, fingerprints([]byte(evidence.String(o.Content, "data", "ca.crt")))...)
 		}
 	}
-	infras, err := s.listed(ctx, evidence.Infrastructures, "")
+	infras, err := listed(ctx, s, evidence.Infrastructures, "")
 	for _, o := range infras {
 		b.servers = append(b.servers, serverNames(evidence.String(o.Content, "status", "apiServerInternalURI"))...)
 	}
@@ -160,10 +160,11 @@ func (s *Source) clusterOf(ctx context.Context) (membership, error) {
 }
 
 // listed is List where it does not matter that some objects could not be read.
-func (s *Source) listed(ctx context.Context, r evidence.Resource, namespace string) ([]evidence.Object, error) {
+func listed(ctx context.Context, s evidence.Source, r evidence.Resource, namespace string) ([]evidence.Object, error) {
 	list, err := s.List(ctx, r, namespace)
 	if _, ok := evidence.AsUnavailable(err); err != nil && !ok {
-		return nil, fmt.Errorf("find the cluster of %s: %w", s.name, err)
+		d, _ := s.Describe(ctx) // only for its name
+		return nil, fmt.Errorf("find the cluster of %s: %w", d.Name, err)
 	}
 	return list, nil
 }
