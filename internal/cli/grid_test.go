@@ -54,6 +54,7 @@ var asking = map[string][]string{
 	"rollcall gather":           {"--kubeconfig {k} --to {d}/g"},
 	"rollcall status":           {"--kubeconfig {k}"},
 	"rollcall fleet":            {"--kubeconfig {k} --contexts all", "--kubeconfig {k} --contexts all -o json"},
+	"rollcall hosts":            {"--kubeconfig {k} --ssh 127.0.0.1:9 --binary {d}/elf --to {d}/hosts"},
 	"rollcall can-i":            {"--kubeconfig {k}", "--kubeconfig {k} -o json"},
 	"rollcall preflight":        {"--kubeconfig {k} --against x", "--kubeconfig {k} --against x --probe -o json"},
 	"rollcall baseline save":    {"--kubeconfig {k} {d}/new.json"},
@@ -444,6 +445,11 @@ func newGrid(t *testing.T) *gridFiles {
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := clitest.WriteKubeconfig(kubeconfig, server.URL); err != nil {
 		t.Fatal(err)
+	}
+	elf := append([]byte("\x7fELF\x02\x01"), make([]byte, 58)...) // the head of a program for Linux on amd64
+	elf[18] = 62
+	if err := os.WriteFile(at("elf"), elf, 0o600); err != nil {
+		log.Fatal(err)
 	}
 	if err := os.WriteFile(at("hosts.yaml"), []byte("hosts:\n- name: w0\n  ips: [192.0.2.9]\n"), 0o600); err != nil {
 		t.Fatal(err)

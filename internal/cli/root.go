@@ -22,7 +22,7 @@ const (
 )
 
 // paged are the commands of looking that print when they are done.
-var paged = []string{"status", "diagnose", "demo", "scan", "explain", "list", "options", "get", "logs"}
+var paged = []string{"status", "diagnose", "hosts", "demo", "scan", "explain", "list", "options", "get", "logs"}
 
 // rootCommand builds the whole command line.
 func (a *app) rootCommand() *cobra.Command {
@@ -53,8 +53,9 @@ func (a *app) rootCommand() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add(groupLook, a.statusCommand(), a.diagnoseCommand(), watch.Command(a.App), a.scanCommand(), a.getCommand(), a.logsCommand(), a.demoCommand(),
-		a.collectCommand(), preflight.Command(a.App), watch.Baseline(a.App), a.canICommand(), fleet.Command(a.App, readVersion().Version), a.mcpCommand())
+	add(groupLook, a.statusCommand(), a.diagnoseCommand(), a.hostsCommand(), watch.Command(a.App), a.scanCommand(), a.getCommand(), a.logsCommand(),
+		a.demoCommand(), a.collectCommand(), preflight.Command(a.App), watch.Baseline(a.App), a.canICommand(),
+		fleet.Command(a.App, readVersion().Version), a.mcpCommand())
 	add(groupRepair, repair.Command(a.App), workers.Requests(a.App), workers.Command(a.App))
 	add(groupKnow, a.explainCommand(), a.listCommand(), a.docsCommand(), a.lintCommand(), a.testCommand())
 	add(groupOther, a.labCommand(), a.optionsCommand(), a.versionCommand())

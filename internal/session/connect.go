@@ -59,13 +59,13 @@ func (ses *Session) ContextName(host string) string {
 // asksCluster reports whether a live cluster is read: not with archives, and
 // with a rendezvous host only where one is named. The cluster of a kubeconfig
 // that happens to be there is another one. Text that the user has in hand is read
-// alone where no kubeconfig exists.
+// alone where no kubeconfig exists. Hosts over ssh are asked before there is an API, and without it.
 func (ses *Session) asksCluster(dir *install.Dir) bool {
 	named := ses.Kube.KubeConfig != "" || ses.Kube.Context != "" || ses.Kube.APIServer != ""
 	switch {
 	case len(ses.From) > 0:
 		return false
-	case dir != nil || ses.Rendezvous != "":
+	case dir != nil || ses.Rendezvous != "" || len(ses.Asked) > 0:
 		return named
 	case len(ses.Consoles) > 0 && ses.Hosted == "" && ses.ProbeFrom == "":
 		return named || !ses.NoCluster()

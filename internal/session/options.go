@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/console"
 	"github.com/rollcall-project/rollcall/internal/source/live"
+	"github.com/rollcall-project/rollcall/internal/source/ssh"
 )
 
 // Options say what is read, and how. They are a value: who needs others makes a copy.
@@ -20,6 +22,7 @@ type Options struct {
 
 	Consoles []string       // HOST=FILE
 	Screens  []console.Spec // consoles that are in memory, never on a disk
+	Asked    []ssh.Result   // hosts on which rollcall-host was run; Open adds what it finds out
 	Expect   []string       // NAME or NAME=IP,...: hosts that no object of the cluster has to name
 	Now      string         // RFC 3339; "": the newest time of the source, or the clock
 
@@ -81,6 +84,14 @@ func (o *Options) Again() string {
 		}
 	}
 	each("--from", o.From)
+	if len(o.Connection()) == 0 { // with a cluster, it is read again alone
+		for _, r := range o.Asked {
+			if r.Path != "" { // all are in one directory
+				add("--from", filepath.Dir(r.Path))
+				break
+			}
+		}
+	}
 	add("--install-dir", o.InstallDir)
 	add("--rendezvous", o.Rendezvous)
 	each("--console", o.Consoles)

@@ -37,8 +37,9 @@ type Run struct {
 
 	Screens []Screen // texts of consoles
 
-	atLeast bool // Now is only the newest time in the source
-	texts   bool // nothing else than these is read
+	only    []string // of a run over hosts alone: the faults that these can show; nil: all
+	atLeast bool     // Now is only the newest time in the source
+	texts   bool     // nothing else than these is read
 	closers []func() error
 }
 
@@ -80,6 +81,9 @@ func (r *Run) Diagnose(ctx context.Context) (*diagnosis.Diagnosis, error) {
 	o := engine.Options(r.Catalog, all.All(), r.Reader)
 	o.Now, o.AtLeast, o.Clock, o.Log = r.Now, r.atLeast, ses.Clock, ses.Log
 	o.Only, o.Skip, o.Compiler = ses.Only, ses.Skip, ses.cache.compiler
+	if r.only != nil {
+		o.Only = r.only
+	}
 	o.Plannable = ses.Plannable
 	if r.Accept != nil {
 		o.Accept = r.Accept

@@ -133,7 +133,8 @@ func (ses *Session) OpenOver(ctx context.Context, source evidence.Source) (*Run,
 func (ses *Session) own() *Session {
 	own := *ses
 	own.Only, own.Skip = slices.Clone(ses.Only), slices.Clone(ses.Skip)
-	own.Kube.Reload() // the file may have come since, or be another one
+	own.Asked = slices.Clone(ses.Asked) // what opening them shows is added
+	own.Kube.Reload()                   // the file may have come since, or be another one
 	return &own
 }
 
@@ -180,10 +181,13 @@ func (ses *Session) open(ctx context.Context, record Recording, first evidence.S
 	if r.Source, err = reader.New(set, clean, nil, reader.Limits{}, sources...).Describe(ctx); err != nil {
 		return nil, err
 	}
-	if r.Now.IsZero() {
-		r.Now, r.atLeast = r.Source.Now, r.Source.AtLeast
-	} else {
+	switch {
+	case !r.Now.IsZero():
 		ses.warnOfNow(r.Now, r.Source)
+	case len(ses.Asked) > 0 && len(ses.From) == 0:
+		r.Now = ses.Clock() // the clock of a host may be wrong
+	default:
+		r.Now, r.atLeast = r.Source.Now, r.Source.AtLeast
 	}
 	if r.Now.IsZero() && r.texts {
 		r.Now = ses.Clock() // texts without a time hold nothing that could have an age

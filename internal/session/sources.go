@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/rollcall-project/rollcall/internal/facts/all"
+	"github.com/rollcall-project/rollcall/internal/facts/onhost"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
@@ -25,13 +27,13 @@ func (ses *Session) Sources(ctx context.Context, how ...archive.Option) (list []
 
 // openSources opens what the options name; r holds what is to be closed.
 func (ses *Session) openSources(ctx context.Context, r *Run, how []archive.Option) ([]evidence.Source, error) {
-	if err := errors.Join(ses.CheckHosted(), ses.checkOneWay()); err != nil {
+	if err := errors.Join(ses.CheckHosted(), ses.checkOneWay(), ses.checkAsked()); err != nil {
 		return nil, err
 	}
 	var list []evidence.Source
 	var archives []*archive.Source
 	var dirs []*install.Dir
-	for _, path := range ses.From {
+	for _, path := range collectionsIn(ses.From) {
 		if path != "-" && install.Is(path) {
 			d, err := install.Open(path)
 			if err != nil {
@@ -92,6 +94,14 @@ func (ses *Session) openSources(ctx context.Context, r *Run, how []archive.Optio
 		r.closers = append(r.closers, func() error { s.Close(); return nil })
 		list, cluster = append([]evidence.Source{s}, list...), s
 	}
+	asked, err := ses.openAsked(ctx, r, how, archives, cluster)
+	if err != nil {
+		return nil, err
+	}
+	if len(asked) > 0 && len(list) == 0 && len(ses.Only) == 0 && r.Catalog != nil {
+		r.only = onhost.Faults(r.Catalog, all.All()) // what only a cluster can show is no question here
+	}
+	list = append(list, asked...)
 	if cluster != nil && ses.Hosted != "" && ses.Hosted != hosted.None {
 		if ses.ProbeFrom != "" {
 			return nil, ErrProbeFromHosted

@@ -33,7 +33,8 @@ func failure(o Options, said string) *Problem {
 		return &Problem{What: because(fmt.Sprintf("rollcall-host may not run in %s", o.Dir), text),
 			Do: "Name a directory of the hosts that is not mounted noexec: --remote-dir /var/tmp."}
 	case "time":
-		return &Problem{What: fmt.Sprintf("rollcall-host did not end in %ss", text), Do: "Add --journal-since 2h --no-network, or look at the host's console: a disk may hang."}
+		return &Problem{What: fmt.Sprintf("rollcall-host did not end in %ss", text),
+			Do: "Add --journal-since 2h --no-network, or look at the host's console: a disk may hang."}
 	case "run":
 		return &Problem{What: because("rollcall-host gave no answer", strings.TrimPrefix(text, "rollcall-host: "))}
 	}
@@ -48,8 +49,8 @@ var refusals = []struct {
 }{
 	{"REMOTE HOST IDENTIFICATION HAS CHANGED", func(t Target) Problem {
 		return Problem{What: "its host key is another one than known_hosts has: the host was installed again, or another machine answers at this address",
-			Do: fmt.Sprintf("Compare the key on its console (`ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub`). If it is the host: `ssh-keygen -R %s`, then `%s`.",
-				shellcommand.Quote(t.known()), t.Login())}
+			Do: fmt.Sprintf("Compare the key on its console (`ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub`). If it is the host: `ssh-keygen -R %s`, "+
+				"then `%s`.", shellcommand.Quote(t.known()), t.Login())}
 	}},
 	{"Host key verification failed", func(t Target) Problem {
 		return Problem{What: "known_hosts has no key of it", Do: fmt.Sprintf("Compare its key on the console and connect once: `%s`. To take new keys "+
@@ -70,7 +71,8 @@ var refusals = []struct {
 		return Problem{What: "connection refused: no sshd listens there", Do: "It may be booting, or another machine has the address: look at its console."}
 	}},
 	{"No route to host", func(t Target) Problem {
-		return Problem{What: "no route to host", Do: "It may be off or without network: look at its BMC and its console. Behind a jump host: ProxyJump in ~/.ssh/config."}
+		return Problem{What: "no route to host",
+			Do: "It may be off or without network: look at its BMC and its console. Behind a jump host: ProxyJump in ~/.ssh/config."}
 	}},
 	{"Network is unreachable", func(t Target) Problem {
 		return Problem{What: "its network is not reachable from here", Do: "Behind a jump host: ProxyJump in ~/.ssh/config."}

@@ -56,12 +56,15 @@ type Result struct {
 	// Ahead is how far the clock of the host is ahead of the one here; known to AheadWithin.
 	Ahead, AheadWithin time.Duration
 	Problem            *Problem // nil: it answered
+	Machine            string   // its name in the answer, once what it collected was read
 }
 
 // Problem is why a host gave nothing.
 type Problem struct {
 	What string // a sentence, such as "no answer in 30s"
 	Do   string // the way out; "": none is known
+	// Foreign: the host answered, and is of another cluster.
+	Foreign bool
 }
 
 // Error implements error.
@@ -110,12 +113,13 @@ func Run(ctx context.Context, targets []Target, o Options) ([]Result, error) {
 	return results, g.Wait()
 }
 
-// fileName is that of the i-th target: its label, with its place where two are called the same.
+// fileName is that of the i-th target: its label, with its place where another one has the same.
 func fileName(targets []Target, i int) string {
+	name := targets[i].file()
 	for k, t := range targets {
-		if k != i && t.Label() == targets[i].Label() {
-			return fmt.Sprintf("%s-%d.tar.gz", targets[i].Label(), i+1)
+		if k != i && t.file() == name {
+			return fmt.Sprintf("%s-%d.tar.gz", name, i+1)
 		}
 	}
-	return targets[i].Label() + ".tar.gz"
+	return name + ".tar.gz"
 }

@@ -300,7 +300,8 @@ func TestParseTarget(t *testing.T) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "-oProxyCommand=x", "a=-oProxyCommand", "core@-x", "@h", "=h", "h:0", "h:x", "h;id", "$(id)", "a b", "core@h\n", "a=b=c", "h/.."} {
+	for _, text := range []string{"", "-oProxyCommand=x", "a=-oProxyCommand", "core@-x", "@h", "=h", "h:0", "h:x", "h;id", "$(id)", "a b", "core@h\n", "a=b=c",
+		"h/.."} {
 		if got, err := ParseTarget(text); err == nil {
 			t.Errorf("%q: %+v", text, got)
 		}
@@ -338,18 +339,29 @@ func TestFindPrograms(t *testing.T) {
 	}
 }
 
-// TestUnanswered: what a silent host alone can show is missing, with the reason.
-func TestUnanswered(t *testing.T) {
-	if NewUnanswered([]Result{{}}) != nil {
-		t.Error("each host answered")
+// TestSource: a silent host is in the coverage, and takes nothing away from what the others show.
+func TestSource(t *testing.T) {
+	s := NewSource([]Result{{Target: Target{Host: "h1"}, Problem: &Problem{What: "no answer in 30s"}}, {Machine: "m1"}})
+	d, err := s.Describe(t.Context())
+	if err != nil || len(d.Notes) != 1 || d.Notes[0].Need != evidence.RunOnHost+"h1" || d.Notes[0].Reason != "no answer in 30s" || d.Name != "h1, m1" {
+		t.Errorf("%+v, %v", d, err)
 	}
-	u := NewUnanswered([]Result{{Target: Target{Host: "h1"}, Problem: &Problem{What: "no answer in 30s"}}, {}})
-	_, err := u.List(t.Context(), evidence.HostIdentities, "")
-	missing, ok := evidence.AsUnavailable(err)
-	if !ok || missing.Why != evidence.Unreachable || !strings.Contains(missing.Detail, "h1: no answer in 30s") {
+	_, err = s.List(t.Context(), evidence.HostIdentities, "")
+	if missing, ok := evidence.AsUnavailable(err); !ok || missing.Why.MayHideObjects() {
 		t.Error(err)
 	}
-	if d, err := u.Describe(t.Context()); err != nil || len(d.Notes) != 1 {
-		t.Errorf("%+v, %v", d, err)
+}
+
+func TestShellcheck(t *testing.T) {
+	tool, err := exec.LookPath("shellcheck")
+	if err != nil {
+		t.Skip("shellcheck is not on this machine")
+	}
+	for name, script := range map[string]string{"remote.sh": remote, "asRoot": asRoot} {
+		cmd := exec.CommandContext(t.Context(), tool, "--shell=sh", "-")
+		cmd.Stdin = strings.NewReader(script)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
 	}
 }

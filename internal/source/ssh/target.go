@@ -59,10 +59,18 @@ func plain(s, others string) bool {
 
 // Label is what the host is called before it has told its name.
 func (t Target) Label() string {
-	if t.Name != "" {
+	switch {
+	case t.Name != "":
 		return t.Name
+	case t.Port != 0: // several hosts may be behind one address
+		return net.JoinHostPort(t.Host, strconv.Itoa(t.Port))
 	}
 	return t.Host
+}
+
+// file is the name of the file for what the host collected.
+func (t Target) file() string {
+	return strings.NewReplacer(":", "-", "[", "", "]", "").Replace(t.Label())
 }
 
 // Login is how a person connects to the host.
