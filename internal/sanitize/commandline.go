@@ -56,32 +56,44 @@ func commandLines(v string) (found []span) {
 }
 
 // pipeMarks are in every text that a pipe or a here-string hands a secret in.
-var pipeMarks = []string{"passwd", "cryptsetup", "kinit", "<<<", "-stdin", "sudo -s", "sudo --s"}
+var pipeMarks = []string{"passwd", "cryptsetup", "kinit", "<<<", "<(echo", "<(printf", "read -", "-stdin", "/dev/stdin", "passw", "secret",
+	"sudo -s", "sudo --s"}
+
+// shellWord is a word of a shell, in quotes or not; the last group is what it holds.
+const shellWord = `(?:\\*"((?:[^"\\|\r\n` + atomClass + `]|\\[^"|\r\n])+)|` +
+	`\\*'([^'|\r\n` + atomClass + `]*[^'|\r\n\\` + atomClass + `])|([^\s"'|\\;)` + atomClass + `]+))`
+
+// atomClass are the runes that stand for secrets that were hidden, see masked.
+const atomClass = `\x{100000}-\x{10fffd}`
 
 // piped are the secrets that a shell writes into a program: echo x | passwd --stdin core,
 // echo core:x | chpasswd, sudo -S <<< x.
 var piped = []form{
-	{"|", lazily(`\b(?:echo|printf|print|cat[ \t]*<<<)[ \t]*(?:(?:-[neE]+|--|'%s(?:\\+n)?'|"%s(?:\\+n)?")[ \t]+)*(?:\\*["'])?([^\s"'|\\]+)` +
-		`(?:\\+n)?(?:\\*["'])?[ \t]*\|[^|\r\n;]{0,200}?` +
-		`(?:\bpasswd\b|\bcryptsetup\b|\bkinit\b|--?(?:password-)?stdin\b|\bsudo[ \t]+(?:-[A-Za-z]*S|--stdin))`)},
-	{"chpasswd", lazily(`\b(?:echo|printf|cat[ \t]*<<<)[ \t]+(?:-[neE]+[ \t]+)?(?:\\*["'])?[^\s"':|]+:([^\s"'|\\]+)(?:\\*["'])?` +
+	{"|", lazily(`\b(?:echo|printf|print|yes|cat[ \t]*<<<)[ \t]*(?:(?:-[neE]+|--|'%s(?:\\+n)?'|"%s(?:\\+n)?")[ \t]+)*` + shellWord +
+		`(?:\\+n)?(?:\\*["'])?(?:[ \t]*;[^|\r\n]{0,100})?[ \t]*[)}]?[ \t]*\|[^\r\n;]{0,200}?` +
+		`(?:passwd\b|/dev/stdin\b|\bcryptsetup\b|\bkinit\b|--?(?:password-)?stdin\b|\bsudo[ \t]+(?:-[A-Za-z]*S|--stdin))`)},
+	{"chpasswd", lazily(`\b(?:echo|printf|cat[ \t]*<<<)[ \t]+(?:-[neE]+[ \t]+)?(?:\\*["'])?[^\s"':|]+:([^"'|\\\r\n]+)(?:\\*["'])?` +
 		`[ \t]*\|[ \t]*(?:sudo[ \t]+)?(?:\S*/)?chpasswd\b`)},
 	{"chpasswd", lazily(`\bchpasswd\b[^\r\n|;<]*<<<?[ \t]*(?:-?[ \t]*["']?[A-Z]+["']?(?:\r?\n|\\+n))?(?:\\*["'])?[^\s"':|\\]+:([^\s"'|\\]+)`)},
-	{"<<<", lazily(`\b(?:sudo|passwd|kinit|cryptsetup)\b[^\r\n|;<]*<<<[ \t]*(?:\\*["'])?([^\s"'\\]+)`)},
-	{"<<<", lazily(`-stdin\b[^\r\n|;<]*<<<[ \t]*(?:\\*["'])?([^\s"'\\]+)`)},
+	{">", lazily(`\b(?:echo|printf)[ \t]+(?:(?:-[neE]+|'%s(?:\\+n)?'|"%s(?:\\+n)?")[ \t]+)*` + shellWord +
+		`(?:\\*["'])?[ \t]*>>?[ \t]*\S{0,80}(?i:passw|secret|token|creds)`)},
+	{"<(", lazily(`(?i)(?:pass\w*|secret|token|key)[^\r\n|;]{0,80}<\([ \t]*(?:echo|printf)[ \t]+(?:-[neE]+[ \t]+|'%s'[ \t]+)*` + shellWord)},
+	{"<<<", lazily(`\b(?:(?:sudo|su|passwd|kinit|cryptsetup|read[ \t]+-[a-z]*s[a-z]*)\b|--?(?:password-)?stdin\b)[^\r\n|;<]*<<<[ \t]*` + shellWord)},
 }
 
 // positionMarks are in every text that positions finds something in.
-var positionMarks = []string{"identified", "set password", "password", "vault login", "net user", "send \"", "send \\\"", "securestring"}
+var positionMarks = []string{"identified", "set password", "password", "vault login", "net use", "sqlplus", "send \"", "send \\\"", "securestring"}
 
 // positioned are secrets that only their place in a command or statement tells.
 var positioned = []form{
 	{"", lazily(`(?i)\bidentified(?:[ \t]+(?:with|via)[ \t]+\S+)?[ \t]+(?:by|as|using)(?:[ \t]+password)?[ \t]+\\*["']([^"'\s\\]{4,})`)},
 	{"", lazily(`(?i)\bpassword(?:[ \t]*=[ \t]*|[ \t]*\([ \t]*|[ \t]+)\\*'([^'\r\n\\]{4,})\\*'`)},
-	{"set password", lazily(`\buser[ \t]+set[ \t]+password[ \t]+\S+[ \t]+(?:\\*["'])?([^\s"'\\]+)`)}, // ipmitool
-	{"assword", lazily(`(?i)\bset[ \t]+[\w.]+\.password[ \t]+(?:\\*["'])?([^\s"'\\]+)`)},             // racadm
+	{"set password", lazily(`\buser[ \t]+set[ \t]+password[ \t]+\S+[ \t]+` + shellWord)}, // ipmitool
+	{"assword", lazily(`(?i)\bset[ \t]+[\w.]+\.password[ \t]+` + shellWord)},             // racadm
 	{"vault login", lazily(`\bvault login[ \t]+(?:-[\w-]+(?:=\S+)?[ \t]+)*(?:token=)?([^\s"'\\=-][^\s"'\\]{7,})`)},
 	{"SecureString", lazily(`ConvertTo-SecureString[ \t]+(?:-String[ \t]+)?\\*["']([^"'\r\n\\]+)`)}, // PowerShell
+	{"sqlplus", lazily(`\bsqlplus[ \t]+(?:-\w+[ \t]+)*[^\s/]+/([^\s@"']+)@`)},
+	{"/user:", lazily(`(?i)\bnet use\b[^\r\n]{0,200}/user:\S+[ \t]+([^\s"'\\/][^\s"'\\]{3,})`)},
 	{"net user", lazily(`(?i)\bnet user[ \t]+\S+[ \t]+([^\s"'\\/][^\s"'\\]{3,})`)},
 	{"send", lazily(`\bsend[ \t]+(?:--[ \t]+)?\\*"([^"\s\\]{6,})\\+r`)}, // expect
 }
@@ -90,8 +102,9 @@ var positioned = []form{
 func positions(v string) (found []span) {
 	for _, f := range positioned {
 		for _, m := range f.findAll(v) {
-			if value := v[m[2]:m[3]]; noFlag(value) && (f.literal != "send" && f.literal != "vault login" || chosen(value, true)) {
-				found = append(found, span{m[2], m[3]})
+			from, to := lastGroup(m)
+			if value := v[from:to]; noFlag(value) && (f.literal != "send" && f.literal != "vault login" || chosen(value, true)) {
+				found = append(found, span{from, shellEnd(v, from, to)})
 			}
 		}
 	}
@@ -102,7 +115,8 @@ func positions(v string) (found []span) {
 func pipes(v string) (found []span) {
 	for _, f := range piped {
 		for _, m := range f.findAll(v) {
-			found = append(found, span{m[2], m[3]})
+			from, to := lastGroup(m)
+			found = append(found, span{from, to})
 		}
 	}
 	return found
@@ -112,7 +126,8 @@ func pipes(v string) (found []span) {
 func (c *command) flag(v string, from, end int) (span, bool) {
 	flag := v[from:end]
 	use := c.use(flag)
-	if use == noSecret && len(flag) > 2 && flag[1] != '-' { // -pX
+	quoted := len(flag) == 2 && end < len(v) && (v[end] == '"' || v[end] == '\'') && (from == 0 || v[from-1] != v[end])
+	if (use == noSecret || quoted) && (quoted || len(flag) > 2) && flag[1] != '-' { // -pX, -p'X'
 		use = programFlags[c.program][flag[:2]+"…"]
 		if u := programFlags[c.program][flag[:2]]; u != noSecret {
 			use = u
@@ -120,6 +135,10 @@ func (c *command) flag(v string, from, end int) (span, bool) {
 		end = from + 2
 		if use == noSecret {
 			return span{}, false
+		}
+		if end < len(v) && (v[end] == '"' || v[end] == '\'') {
+			end++
+			return span{end, shellEnd(v, end, quotedEnd(v, end))}, use == wholeSecret
 		}
 		to := unquotedEnd(v, end, false)
 		if lo, hi := use.secretOf(v[end:to]); lo < hi {
@@ -158,12 +177,16 @@ func argument(v string, i int) span {
 		return span{i, i}
 	}
 	if q := slashRun(v, j); q < len(v) && (v[q] == '"' || v[q] == '\'') {
-		return span{q + 1, quotedEnd(v, q+1)}
+		return span{q + 1, shellEnd(v, q+1, quotedEnd(v, q+1))}
 	}
 	if apart && j < len(v) && v[j] == '-' {
 		return span{i, i}
 	}
-	return span{j, unquotedEnd(v, j, false)}
+	end := unquotedEnd(v, j, false)
+	if n := strings.IndexByte(v[j:end], ':'); n > 0 && j+n+1 < len(v) && (v[j+n+1] == '"' || v[j+n+1] == '\'') && strings.IndexByte(v[j:j+n], '\'') < 0 {
+		return span{j, max(end, shellEnd(v, j+n+2, quotedEnd(v, j+n+2)))} // user:'x y'
+	}
+	return span{j, end}
 }
 
 // continues reports whether a command continues behind the end of a line.

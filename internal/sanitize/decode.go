@@ -30,7 +30,8 @@ type decoder struct {
 type relation int
 
 const (
-	assigned relation = iota // name: value, name=value, <name>value</name>
+	assigned relation = iota // name: value, <name>value</name>
+	set                      // name=value
 	listed                   // "name", "value" or name(value)
 	beside                   // name: NAME, value: VALUE
 	cell                     // of a table
@@ -73,12 +74,43 @@ func (s *Sanitizer) decoded(v string, w view) *decoder {
 			continue
 		}
 		end := d.nameEnd(i)
-		if kind := s.keys.kind(d.t[max(i, end-80):end]); kind != plainKey && i >= d.done {
+		if kind := d.kindAt(i, end); kind != plainKey && i >= d.done {
 			d.named(i, end, kind)
 		}
 		i = end
 	}
 	return d
+}
+
+// kindAt returns what a name says, together with the word in front of it: a name may be two words,
+// as in "client secret" and "public key".
+func (d *decoder) kindAt(i, end int) keyKind {
+	name := d.t[max(i, end-80):end]
+	kind := d.s.keys.kind(name)
+	if kind == plainKey && !strings.EqualFold(name, "phrase") && !strings.EqualFold(name, "word") || kind >= deepKey || i < 3 || d.t[i-1] != ' ' {
+		return kind
+	}
+	from := i - 1
+	for from > 0 && i-from < 16 && word(d.t[from-1]) {
+		from--
+	}
+	if from == i-1 {
+		return kind
+	}
+	two := d.t[from:i-1] + d.t[i:end]
+	switch joined := kindOfKey(two); {
+	case joined > kind && (joined == deepKey || joined == secretKey && !d.sentenceBefore(from)):
+		return joined
+	case isPublicName(two):
+		return plainKey
+	}
+	return kind
+}
+
+// sentenceBefore reports whether words stand in front of a name: then it is no name of a field.
+func (d *decoder) sentenceBefore(i int) bool {
+	start, _ := d.lineStart(i)
+	return start < 0
 }
 
 // nameEnd returns where a name ends: words that hyphens and dots join.
@@ -93,7 +125,9 @@ func (d *decoder) nameEnd(i int) int {
 func (d *decoder) named(from, end int, kind keyKind) {
 	switch {
 	case d.isNameField(from):
-		d.besideName(from, end, kind)
+		if !d.besideName(from, end, kind) {
+			d.change(from, d.closed(end), kind, false)
+		}
 		return
 	case d.element(from, end, kind), d.bareVariable(from, end, kind):
 		return
@@ -104,6 +138,18 @@ func (d *decoder) named(from, end int, kind keyKind) {
 	if blank >= len(d.t) {
 		return
 	}
+	found := len(d.found)
+	d.behindName(from, end, at, blank, kind, quoted)
+	if len(d.found) > found {
+		d.newValue(d.done, kind)
+	}
+	if d.done <= end || len(d.found) > found {
+		d.change(from, max(at, d.done), kind, len(d.found) > found)
+	}
+}
+
+// behindName reads what stands behind a name that ends at end, and its quotes at at.
+func (d *decoder) behindName(from, end, at, blank int, kind keyKind, quoted bool) {
 	switch sign := d.sign(blank, quoted); {
 	case d.t[from:end] == "PASS" && d.t[blank] == ':': // of a test
 	case sign > blank:
@@ -160,19 +206,28 @@ func (d *decoder) place(from, end, sign int, kind keyKind) keyKind {
 	return kind
 }
 
-// closed returns what follows the quotes behind a name.
+// closed returns what follows the quotes, brackets and tags behind a name, and its index, as in
+// passwords[0], (password) and <b>password</b>.
 func (d *decoder) closed(i int) int {
-	for n := 0; n < 3 && i < len(d.t) && strings.IndexByte("\"'`]*", d.t[i]) >= 0; n++ {
+	if i < len(d.t) && strings.IndexByte("[/<", d.t[i]) >= 0 {
+		if e := indexBehind.get().FindStringSubmatch(d.t[i:min(len(d.t), i+32)]); e != nil {
+			i += len(e[1])
+		}
+	}
+	for n := 0; n < 3 && i < len(d.t) && strings.IndexByte("\"'`]*})?", d.t[i]) >= 0; n++ {
 		i++
 	}
 	return i
 }
 
+// indexBehind is an index, the place that a password is for, or the end of a tag; a sign follows.
+var indexBehind = lazily(`^(\[\w{0,8}\]|/\w{1,20}|</\w{1,8}>)[ \t]{0,2}(?:[:=]|$)`)
+
 func (d *decoder) quote(i int) bool { return i < len(d.t) && (d.t[i] == '"' || d.t[i] == '\'') }
 
 // sign returns where a sign ends that stands between a name and its value; i if there is none.
 func (d *decoder) sign(i int, quoted bool) int {
-	for _, sign := range []string{":=>", ":=", "=>", "==", "->", "<-", "=", ":: ", ":", "→", "←"} {
+	for _, sign := range []string{":=>", ":=", "=>", "===", "==", "->", "<-", "=", ":: ", ":", "→", "←", "+=", "~=", "?=", "|=", "!="} {
 		if strings.HasPrefix(d.t[i:], sign) {
 			if sign == "->" && quoted {
 				return i
@@ -186,6 +241,9 @@ func (d *decoder) sign(i int, quoted bool) int {
 // assignment reads the value behind a sign.
 func (d *decoder) assignment(at int, kind keyKind) {
 	how := assigned
+	if strings.HasSuffix(d.t[:at], "=") {
+		how = set
+	}
 	if strings.HasSuffix(d.t[:at], "->") || strings.HasSuffix(d.t[:at], "→") {
 		how = told
 	}
@@ -196,7 +254,7 @@ func (d *decoder) assignment(at int, kind keyKind) {
 	if at >= len(d.t) || d.alias(at, kind) {
 		return
 	}
-	if d.t[at-1] == '{' {
+	if d.t[at-1] == '{' && !isNumberList(d.t[at:]) {
 		d.fields(at, kind)
 		return
 	}
@@ -214,7 +272,11 @@ func (d *decoder) assignment(at int, kind keyKind) {
 		}
 		return
 	}
-	if !d.value(at, kind, how) && kind > userKey && !d.quote(at) {
+	switch {
+	case d.value(at, kind, how) || kind <= userKey:
+	case d.quote(at):
+		d.newValue(d.w.shownAt(d.quotedValue(at).to), kind) // password: "" -> "VALUE"
+	default:
 		d.changed(at, kind) // password: changed to VALUE
 	}
 }
@@ -243,10 +305,14 @@ func (d *decoder) opened(i int) int {
 			if e := strings.IndexByte(rest[:min(len(rest), 32)], ')'); e > 0 && dumpType(rest[1:e]) {
 				i += skip(rest, e+1, " \t")
 			}
+		case strings.HasPrefix(rest, "[]uint8{"), strings.HasPrefix(rest, "[]byte{"):
+			i += strings.IndexByte(rest, '{') + 1
 		case rest[0] == '[' || rest[0] == '{':
 			i++
 		case strings.IndexByte("uUbBrRfF@$", rest[0]) >= 0 && d.quote(i+1):
 			i++
+		case rest[0] == '$' || rest[0] == '`':
+			i += len(printed.get().FindString(rest[:min(len(rest), 64)]))
 		}
 		if i == at {
 			return i
@@ -254,6 +320,10 @@ func (d *decoder) opened(i int) int {
 	}
 	return i
 }
+
+// printed is what a shell runs for the sake of what it prints, up to that, and the variable that a
+// value is the default of.
+var printed = lazily("^(?:(?:\\$\\(|`)[ \\t]*(?:echo|printf|print)[ \\t]+(?:-[neE]+[ \\t]+|'%s'[ \\t]+)*|\\$\\{[A-Za-z_][A-Za-z0-9_]*:?[-=+])")
 
 // commaSeparated reports whether a name is in a row of values with commas between, and not in a
 // sentence.
@@ -345,12 +415,17 @@ func (d *decoder) value(i int, kind keyKind, how relation) bool {
 		s = d.quotedValue(i)
 		if i > 0 && d.t[i-1] == '[' {
 			s.to = d.list(s.to)
+		} else if how <= set && kind >= maybeKey {
+			s.to = shellEnd(d.v, s.from, s.to)
 		}
 	} else {
 		from := d.w.place(i)
 		s = span{from, d.unquotedUntil(from, kind < deepKey || how == cell || how == near)}
-		if kind == deepKey && i > 0 && d.t[i-1] == '[' {
+		if kind == deepKey && i > 0 && d.t[i-1] == '[' || kind >= maybeKey && i > 0 && strings.IndexByte("[{(", d.t[i-1]) >= 0 && isNumberList(d.t[i:]) {
 			s.to = max(s.to, d.plainList(s.from))
+		}
+		if isNumberList(d.t[i:]) {
+			return d.judge(s, deepKey, how, false)
 		}
 	}
 	return d.judge(s, kind, how, d.quote(i))
@@ -369,7 +444,7 @@ func (d *decoder) list(i int) int {
 
 // plainList returns where a list of values without quotes ends that begins at from.
 func (d *decoder) plainList(from int) int {
-	if n := strings.IndexAny(d.v[from:min(len(d.v), from+maxBeside)], "]\r\n\"'\\"); n > 0 && d.v[from+n] == ']' {
+	if n := strings.IndexAny(d.v[from:min(len(d.v), from+maxBeside)], "]})\r\n\"'\\"); n > 0 && strings.IndexByte("]})", d.v[from+n]) >= 0 {
 		return from + n
 	}
 	return from

@@ -167,7 +167,8 @@ func noFlag(v string) bool {
 	}
 	switch strings.ToLower(v) {
 	case "true", "false", "null", "none", "<nil>", "<none>", "<unset>", "<set", "flag", "flags", "option", "must", "from", "argument",
-		"is", "was", "not", "required", "missing", "invalid", "expired", "wrong", "incorrect", "set", "unset", "empty":
+		"is", "was", "not", "required", "missing", "invalid", "expired", "wrong", "incorrect", "set", "unset", "empty",
+		"changed", "rotated", "updated", "reset", "locked", "enabled", "disabled", "rejected", "accepted", "failed", "hidden", "masked", "chauthtok":
 		return false
 	}
 	return strings.Trim(v, "*") != ""

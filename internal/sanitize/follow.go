@@ -4,21 +4,24 @@ import "strings"
 
 // Follow does to the state of a stream what Line does, and makes no text.
 func (s *Sanitizer) Follow(v string) {
+	if list := readings(v); len(list) > 0 {
+		v = list[0]
+	}
 	switch begin, end := -1, -1; {
 	case s.inside == 0 && !strings.Contains(v, "-----"):
 	default:
-		s.passPublic(v)
 		begin, end = last(keyBegin, v), last(keyEnd, v)
 		if s.inside > 0 || begin > end {
 			s.spanKey(begin, end)
 			return
 		}
 	}
-	if s.inside == 0 && !s.public && orphan(v) {
-		return
+	if longRun(v) || s.body.active() || strings.Contains(v, "-----") {
+		s.body.read(readable(v).text)
 	}
 	if s.block.left > 0 {
 		if _, ok := s.block.next(s, v); ok {
+			s.body.read(v)
 			return
 		}
 	}

@@ -17,30 +17,37 @@ type format struct {
 	marks []string // in lower case, at least 3 bytes
 	find  func(string) []span
 	lines bool // it reads whole lines
+
+	decode func(s *Sanitizer, v string, w view) []span // instead of find: it needs more than the text
 }
 
-// formats are all that are read, in this order. That without a function is the decoder.
+// formats are all that are read, in this order.
 var formats = []format{
-	{[]string{"data:"}, dataURLs, false},
-	{tokenMarks, prefixedTokens, false},
-	{jwtMarks, wrappedTokens, false},
-	{commandMarks, commandLines, false},
-	{[]string{"private key"}, keyTails, false},
-	{pipeMarks, pipes, false},
-	{positionMarks, positions, false},
-	{directiveMarks, directiveLines, true},
-	{hashMarks, hashes, true},
-	{headerMarks, headers, false},
-	{queryMarks, queries, false},
-	{[]string{"proxy", "@tcp", "@unix("}, bareLogins, false},
-	{decodeMarks, nil, false}, // Sanitizer.decode
+	{marks: objectMarks, decode: (*Sanitizer).secretObjects},
+	{marks: []string{"data:"}, find: dataURLs},
+	{marks: tokenMarks, find: prefixedTokens},
+	{marks: jwtMarks, find: wrappedTokens},
+	{marks: commandMarks, find: commandLines},
+	{marks: pipeMarks, find: pipes},
+	{marks: positionMarks, find: positions},
+	{marks: directiveMarks, find: directiveLines, lines: true},
+	{marks: hashMarks, find: hashes, lines: true},
+	{marks: headerMarks, find: headers},
+	{marks: queryMarks, find: queries},
+	{marks: []string{"proxy", "@tcp", "@unix(", "iscsi:"}, find: bareLogins},
+	{marks: numberMarks}, // Sanitizer.numbers
+	{marks: decodeMarks, decode: (*Sanitizer).decode},
 }
 
 // read replaces what a format finds in what the text quotes, where lines end, and then
 // in the text itself, where the quotes of values end.
 func (m *masked) read(f format) {
+	if f.find == nil && f.decode == nil {
+		m.hideSpans(m.s.numbers(m.text))
+		return
+	}
 	if f.find == nil {
-		m.hideSpans(m.s.decode(m.text, m.view()))
+		m.hideSpans(f.decode(m.s, m.text, m.view()))
 		return
 	}
 	w := m.view()

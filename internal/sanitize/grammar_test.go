@@ -192,6 +192,26 @@ var plantedForms = []plantedForm{
 		"EnvVar{Name:§N,Value:§V,ValueFrom:nil,}", "{Name:§N Value:§V ValueFrom:<nil>}", "set_§N(\"§V\")", `variable "§N" { default = "§V" }`, "§N := \"§V\"", `os.Setenv("§N", "§V")`, `§N="§V" level=info`),
 	of("logs", `level=info msg="login" §N=§V user=root`, `time="x" §N="§V"`, `2026-11-23T01:02:03.000000000Z stdout F §N: §V`, "Nov 23 01:02:03 m0 x[1]: §N=§V", `I1120 12:00:00.123456       1 x.go:1] "x" §N="§V"`, "INFO x §N: §V, user: root", "got §N=§V;", "failed (§N: §V)",
 		"[§N=§V]", "Invalid §N: §V", "\"§N: §V\\nuser: x\\n\"", "msg=\"{\\\"§N\\\": \\\"§V\\\"}\""),
+	of("kernel arguments", "BOOT_IMAGE=/vmlinuz root=x rd.§N=§V quiet", "kernelArguments:\n- §N=§V\n- quiet", `kernelArguments: ["a=b","§N=§V"]`, "systemd.setenv=§N=§V rw", "GRUB_CMDLINE_LINUX=\"a=b §N=§V\""),
+	of("units of systemd", "Environment=A=b §N=§V", "Environment=\"A=b\" \"§N=§V\"", "ExecStart=/usr/bin/x --§N=§V --y", "ExecStart=/usr/bin/podman run -e §N=§V img"),
+	of("changes", "§N: \"§V\" -> \"new\"", "§N: \"old\" -> \"§V\"", "~ §N = \"§V\" => \"x\"", "+§N: §V", "-  §N=§V", "+\t\"§N\": \"§V\",", `{"op":"replace","path":"/spec/§N","value":"§V"}`, `{"value":"§V","path":"/spec/§N"}`, `{"field":"§N","old":"§V","new":"y"}`, `{"§N":{"old":"x","new":"§V"}}`),
+	of("shell words", "§N='§V'\"x\"", "export §N=\"x\"'§V'", "§N=$'§V'", "++ export '§N=§V'", "§N=$(echo §V)", "§N=${§N:-§V}", "declare -x §N='§V'", "read -s X <<< '§V'", "oc create secret generic x --from-literal=a=§V", "echo '§V' | tee x | sudo -S ls"),
+	written("here-documents", func(_, v string) (string, string) { return "passwd --stdin core <<EOF\n" + v + "\nEOF", v }),
+	written("other letters", func(n, v string) (string, string) {
+		return strings.NewReplacer("a", "\u0430", "s", "\uff53", "o", "\u043e", "k", "\U0001d5f8").Replace(n) + "=" + v, v
+	}),
+	of("names in percent and entities", "%70§N=§V", "&#112;§N=§V", "x[§N]=§V", "x%5B§N%5D=§V", "\\x70§N: §V"),
+	of("sequences of terminals", "§N: \x1b]0;t\x07§V", "§N\x1b[2K=§V", "§N:\x1b[1C§V", "\u009b1m§N: §V", "x\b§N: §V", "§N:\r§V", `\u001b[2K§N=§V`),
+	written("Secret in a line of YAML", func(_, v string) (string, string) {
+		return "{apiVersion: v1, kind: Secret, data: {x: " + base64Of(v) + "}}", base64Of(v)
+	}),
+	written("Secret in JSON in a string", func(_, v string) (string, string) {
+		return `{"msg":"` + quotedIn(`{"kind":"Secret","stringData":{"x":"`+v+`"}}`, 2) + `"}`, v
+	}),
+	written("Secret as Go prints it", func(_, v string) (string, string) {
+		return fmt.Sprintf(`&v1.Secret{Data:%#v, Type:"Opaque"}`, map[string][]byte{"x": []byte(v)}), strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%#v", []byte(v)), "[]byte{"), "}")
+	}),
+	written("Secret as Python prints it", func(_, v string) (string, string) { return "{'data': {'x': '" + v + "'}, 'kind': 'Secret'}", v }),
 	of("colors", "\x1b[36m§N\x1b[0m=§V", "\x1b[31m§N:\x1b[0m\x1b[33m §V\x1b[0m", "\x1b[1m§N\x1b[0m: \x1b[32m\"§V\"\x1b[0m", "§N: \x1b[38;5;1m§V\x1b[m", `\x1b[36m§N\x1b[0m=§V`),
 	written("zero-width characters", func(n, v string) (string, string) {
 		return n[:2] + "\u200b" + n[2:] + ": " + v, v

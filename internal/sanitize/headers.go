@@ -9,7 +9,7 @@ var headerMarks = []string{"authorization"}
 
 var (
 	headerName = lazily(`(?i)\b(?:proxy-)?authorization` +
-		colours + quote + colours + `[ \t]*[:=][ \t]*` + colours + `\[?(?:\\*["'])?`)
+		quote + `[ \t]*[:=][ \t]*\[?(?:\\*["'])?`)
 	// scheme is one of the IANA registry of HTTP authentication schemes, or common.
 	scheme     = lazily(`(?i)^(?:basic|bearer|digest|negotiate|ntlm|token|apikey|hawk|oauth|splunk|aws4-hmac-sha256|hoba|mutual|vapid|scram-sha-\d+)[ \t]+`)
 	parameters = lazily(`^[A-Za-z_-]+=\\*"`)

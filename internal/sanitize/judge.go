@@ -33,7 +33,7 @@ func secretIn(value string, kind keyKind, how relation, quoted bool) (from, to i
 	case kind == loginKey, kind == userKey:
 		return loginSecret(value)
 	case kind == weakKey:
-		return whole((how == assigned || how == beside) && randomKey(value))
+		return whole((how <= set || how == beside) && randomKey(value))
 	case kind < deepKey && (isReference(value) || kind == maybeKey && strings.HasPrefix(value, "0x") && len(value) <= 18):
 		return 0, 0
 	case how == cell || how == told || how == listed && kind < deepKey:
@@ -43,7 +43,7 @@ func secretIn(value string, kind keyKind, how relation, quoted bool) (from, to i
 	case kind == deepKey:
 		return whole(quoted || how == beside || !lowPath.get().MatchString(value))
 	case kind == secretKey:
-		oneWord := quoted && (len(value) >= 8 || likelySecret(value)) && !strings.ContainsAny(value, " \t")
+		oneWord := (quoted || how == set) && (len(value) >= 8 || likelySecret(value)) && !strings.ContainsAny(value, " \t")
 		return whole((how == beside || oneWord || longSecret(value)) && !plain())
 	case kind == maybeKey:
 		return whole((longSecret(value) || how == beside && likelySecret(value)) && !plain())

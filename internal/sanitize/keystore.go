@@ -26,33 +26,6 @@ func keyStoreIn(blob string) bool {
 	return false
 }
 
-// keyTails returns where lines of base64 are in front of the end of a private key whose head is
-// not there: a log that was cut.
-func keyTails(v string) (found []span) {
-	done := 0
-	for _, m := range keyEnd.get().FindAllStringIndex(v, -1) {
-		to := m[0]
-		for n := 0; n < maxKeyLines && to > done; n++ {
-			from := done + strings.LastIndexByte(v[done:max(done, to-1)], '\n') + 1
-			line := v[from:to]
-			at := prefixEnd(line)
-			for at < len(line) && sixBits[line[at]] == 0xff {
-				at++
-			}
-			body := strings.TrimRight(line[at:], "= \t\r\n")
-			if len(body) > 0 && (strings.ContainsAny(body, " -\\:[") || n > 1 && len(body) < 16) {
-				break
-			}
-			if len(body) > 3 {
-				found = append(found, span{from + at, from + at + len(body)})
-			}
-			to = from
-		}
-		done = m[1]
-	}
-	return found
-}
-
 // keyStore reports whether bytes begin as a private key in DER or as a store of keys:
 // PKCS#1 and DSA (RFC 8017 A.1.2), SEC 1 (RFC 5915), PKCS#8 plain and encrypted (RFC
 // 5208, RFC 5958), PKCS#12 (RFC 7292) and Java's own. What is public begins in another

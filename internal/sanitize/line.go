@@ -18,14 +18,11 @@ func (d *decoder) line(from, end, sign int, kind keyKind) bool {
 	}
 	stop := "\n"
 	if inQuotes {
-		stop = "\n\""
+		stop = "\n" + d.t[start-1:start]
 	}
 	to := at + min(maxValue, len(d.t)-at)
 	if n := strings.IndexAny(d.t[at:to], stop); n >= 0 {
 		to = at + n
-	}
-	if d.w.at != nil && anyColour.get().MatchString(d.v[d.w.place(from):d.w.place(to)]) {
-		return false // it ends where the color does
 	}
 	value := strings.TrimRight(d.t[at:to], " \t\r")
 	if i := strings.Index(value, " #"); i > 0 {
@@ -36,21 +33,19 @@ func (d *decoder) line(from, end, sign int, kind keyKind) bool {
 	case !more && kind == secretKey && len(first) >= minOpen && likelySecret(first) && !lowPath.get().MatchString(first) && !isReference(first) &&
 		!strings.EqualFold(d.t[from:end], "token"):
 		return d.value(at, deepKey, assigned) // it may be short
-	case !more || !noFlag(first) || kind != deepKey && (!longSecret(first) || lowPath.get().MatchString(first)) || prose(first, rest):
+	case !more || !noFlag(first) || kind != deepKey && (!longSecret(first) || lowPath.get().MatchString(first)) || prose(first, rest, kind):
 		return false
 	}
 	return d.judge(span{d.w.place(at), d.w.place(at + len(value))}, deepKey, assigned, false)
 }
-
-var anyColour = lazily(`(?:\x1b|1b|033)\[`)
 
 // lineStart returns where the line, or what is in quotes, begins that has a name as its first
 // word, behind what a log and a shell write in front; -1 if there is other text.
 func (d *decoder) lineStart(from int) (start int, inQuotes bool) {
 	low := max(0, from-maxBeside)
 	start = low
-	if n := strings.LastIndexAny(d.t[low:from], "\n\""); n >= 0 {
-		start, inQuotes = low+n+1, d.t[low+n] == '"'
+	if n := strings.LastIndexAny(d.t[low:from], "\n\"'"); n >= 0 {
+		start, inQuotes = low+n+1, d.t[low+n] != '\n'
 	}
 	i := start
 	if from-start > 15 {
@@ -70,13 +65,13 @@ func (d *decoder) lineStart(from int) (start int, inQuotes bool) {
 
 // prose reports whether a value is a sentence or the first of several fields: then not
 // all of the line is one assignment.
-func prose(first, rest string) bool {
+func prose(first, rest string, kind keyKind) bool {
 	for field := range strings.FieldsSeq(rest) {
 		if key, _, ok := strings.Cut(field, "="); ok && key != "" && only(key, alphanumeric+"_-.") {
 			return true
 		}
 	}
-	return strings.ContainsAny(first, ",\"'")
+	return strings.ContainsAny(first, ",\"'") && (kind < deepKey || strings.ContainsAny(first, "\"'") || strings.Contains(rest, ":"))
 }
 
 // isVariable reports whether the name of a variable of an environment leaves no doubt, as DB_PASS.

@@ -48,7 +48,7 @@ func TestLinear(t *testing.T) {
 		}
 		steps, micros := work(size)
 		steps4, micros4 := work(4 * size)
-		if steps4 > 5*steps+4096 {
+		if steps4 > 5*steps+2*maxValue {
 			t.Errorf("%q: %d steps, and %d for a text four times as long", part, steps, steps4)
 		}
 		if micros4 > 8*micros+30_000 {

@@ -24,14 +24,25 @@ func last(find *expression, v string) int {
 
 // Line sanitizes one line of a stream; see Lines.
 func (s *Sanitizer) Line(v string) string {
-	if s.inside == 0 && !strings.Contains(v, "-----") {
-		if !s.public && orphan(v) {
-			at := prefixEnd(v)
-			return v[:at] + s.digest(v[at:])
+	list := readings(v)
+	if len(list) == 0 {
+		return s.oneLine(v)
+	}
+	if clean := s.oneLine(list[0]); clean != list[0] {
+		return clean
+	}
+	for _, shown := range list[1:] {
+		if clean := s.text(shown); clean != shown {
+			return clean
 		}
+	}
+	return v
+}
+
+func (s *Sanitizer) oneLine(v string) string {
+	if s.inside == 0 && !strings.Contains(v, "-----") {
 		return s.line(v)
 	}
-	s.passPublic(v)
 	begin, end := last(keyBegin, v), last(keyEnd, v)
 	switch inside := s.inside > 0; {
 	case inside:
@@ -39,31 +50,9 @@ func (s *Sanitizer) Line(v string) string {
 		return redactedPrefix + "line of a private key]"
 	case begin > end:
 		s.spanKey(begin, end)
-		return s.Text(v[:begin]) + redactedPrefix + "private key]"
+		return s.text(v[:begin]) + redactedPrefix + "private key]"
 	}
 	return s.line(v)
-}
-
-// passPublic notes whether a line is in a certificate, or in what else PEM holds that is public.
-func (s *Sanitizer) passPublic(v string) {
-	begin, end := strings.LastIndex(v, "-----BEGIN "), strings.LastIndex(v, "-----END ")
-	if begin >= 0 || end >= 0 {
-		s.public = begin > end
-	}
-}
-
-// orphan reports whether a line is one of a PEM block whose head is not there: nothing but
-// base64, of a length that PEM has. It may be of a private key.
-func orphan(v string) bool {
-	run := 0
-	for run < len(v) && run <= 76 && sixBits[v[len(v)-1-run]] < 0xff {
-		run++
-	}
-	if run != 64 && run != 70 && run != 76 {
-		return false
-	}
-	body := v[len(v)-run:]
-	return allCases(body) && !strings.ContainsAny(body, "_-") && prefixEnd(v) == len(v)-run
 }
 
 // spanKey continues with a private key over a line, or begins one; begin and end are
@@ -84,10 +73,10 @@ func (s *Sanitizer) spanKey(begin, end int) {
 // Spans reports whether a line may begin, continue with or end a secret of several
 // lines, so that it must be seen even where no query looks for the line itself.
 func (s *Sanitizer) Spans(raw []byte) bool {
-	if s.inside > 0 || s.block.left > 0 || bytes.Contains(raw, []byte("-----")) {
+	if s.inside > 0 || s.block.left > 0 || covered(raw) || bytes.Contains(raw, []byte("-----")) {
 		return true
 	}
-	if s.manifest.left > 0 || bytes.IndexByte(raw, '<') >= 0 && bytes.Contains(raw, []byte("chpasswd")) {
+	if s.manifest.left > 0 || bytes.Contains(raw, []byte("<<")) {
 		return true
 	}
 	raw = bytes.TrimRight(raw, " \t\r")
@@ -114,6 +103,7 @@ func endsInIndicator(raw []byte) bool {
 func (s *Sanitizer) line(v string) string {
 	if s.block.left > 0 {
 		if out, ok := s.block.next(s, v); ok {
+			s.body.read(v)
 			return out
 		}
 	}
@@ -123,7 +113,7 @@ func (s *Sanitizer) line(v string) string {
 		}
 	}
 	s.block.open(v)
-	out := s.Text(v)
+	out := s.text(v)
 	s.openBlob(v, out)
 	return out
 }
@@ -145,6 +135,7 @@ type block struct {
 	long   int    // the least length of a line of it
 	item   bool   // a flag in a list: the value is the next item
 	logins bool   // lines of chpasswd
+	doc    string // the word that ends a here-document, of which each line is a secret
 	goesOn bool   // the value of a flag is the first word of the next line
 	named  string // the name of a variable: the value is behind "value:"
 }
@@ -185,8 +176,10 @@ func opened(v string) block {
 			return block{left: 1, goesOn: true, sure: use == wholeSecret}
 		}
 	}
-	if strings.Contains(end, "chpasswd") && heredoc.get().MatchString(end) {
-		return block{left: maxKeyLines, logins: true}
+	if strings.Contains(end, "<<") {
+		if m := heredoc.get().FindStringSubmatch(end); m != nil {
+			return block{left: maxKeyLines, logins: strings.Contains(end, "chpasswd"), doc: m[1] + m[2]}
+		}
 	}
 	if b := openedByItem(end); b.left > 0 {
 		return b
@@ -228,10 +221,12 @@ var (
 	nameLine   = lazily(`^[ \t]*(?:-[ \t]+)?["']?(?:name|key)["']?:[ \t]*["']?([\w.-]+)["']?,?$`)
 	valueLine  = lazily(`^([ \t]*["']?value["']?:[ \t]*["']?)([^\s"'{\[|>].*?)(["']?,?[ \t]*\r?)$`)
 	flagGoesOn = lazily(`(?:^|[ \t])(--?[A-Za-z][\w.-]*)[ \t]*\\$`)
-	heredoc    = lazily(`\bchpasswd\b[^<]*<<-?[ \t]*["']?[A-Za-z]+["']?$`)
-	flagLine   = lazily(`^[ \t]*-[ \t]+["']?(--?[A-Za-z][\w.-]*)["']?$`)
-	listItem   = lazily(`^(-[ \t]+["']?)(.*?)(["']?)$`)
-	xmlOpened  = lazily(`<(?:[\w.-]+:)?([\w.-]+)(?:[ \t][^<>]*)?>$`)
+	heredoc    = lazily(`(?:\b(?:chpasswd|passwd|cryptsetup|kinit|sudo|read[ \t]+-[a-z]*s[a-z]*|` +
+		`read[ \t]+(?:-\w+[ \t]+)*\w*(?i:pass|pw|secret|token)\w*)\b|stdin\b|(?i:pass\w*|pwd|psk|secret|token|key)=\$\([ \t]*cat\b)[^<]*` +
+		`<<-?[ \t]*[\\"']*([A-Za-z_]+)["']?[ \t]*(?:[|>].*)?$|<<-?[ \t]*[\\"']*([A-Za-z_]+)["']?[ \t]*\|.*(?:passwd|cryptsetup|kinit|stdin)\b`)
+	flagLine  = lazily(`^[ \t]*-[ \t]+["']?(--?[A-Za-z][\w.-]*)["']?$`)
+	listItem  = lazily(`^(-[ \t]+["']?)(.*?)(["']?)$`)
+	xmlOpened = lazily(`<(?:[\w.-]+:)?([\w.-]+)(?:[ \t][^<>]*)?>$`)
 )
 
 // opensItem is a quick look for a line that openedByItem opens a block for. It reads from
@@ -316,17 +311,24 @@ func indent(v string) int { return len(v) - len(strings.TrimLeft(v, " \t")) }
 
 // next sanitizes a line if it belongs to the block, else it closes the block.
 func (b *block) next(s *Sanitizer, v string) (string, bool) {
+	if !b.scalar && !b.blob && b.sure && strings.TrimSpace(v) == "" {
+		return v, true // an empty line in front of the value
+	}
 	b.left--
 	head := v[:prefixEnd(v)]
 	body := v[len(head):]
 	head += body[:indent(body)]
 	value := strings.TrimSpace(body)
 	switch {
+	case b.doc != "" && value == b.doc:
+		b.left = 0
 	case b.logins:
 		if m := logins.get().FindStringSubmatchIndex(value); m != nil {
 			return head + value[:m[2]] + s.digest(value[m[2]:m[3]]), true
 		}
 		b.left = 0
+	case b.doc != "":
+		return head + s.digest(value), true
 	case !b.scalar && !b.blob && b.sure && indent(body) > b.indent && opensScalar(value):
 		*b = block{left: maxKeyLines, scalar: true, sure: true, indent: indent(body)}
 		return v, true
@@ -341,11 +343,14 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 		b.left = 0
 	case b.goesOn:
 		b.left = 0
-		if strings.HasPrefix(value, redactedPrefix) {
+		word, _, _ := strings.Cut(value, " ")
+		if value != "" && (value[0] == '"' || value[0] == '\'') {
+			word = value[1:quotedEnd(value, 1)]
+		}
+		if Redacted(word) || strings.HasPrefix(value, redactedPrefix) {
 			return v, true
 		}
-		word, _, _ := strings.Cut(value, " ")
-		if word = strings.Trim(word, "\"'"); len(word) > 1 && word[0] != '-' && (b.sure && noFlag(word) || noPath(word)) {
+		if len(word) > 1 && word[0] != '-' && (b.sure && noFlag(word) || noPath(word)) {
 			return head + strings.Replace(value, word, s.digest(word), 1), true
 		}
 	case b.item:

@@ -20,11 +20,10 @@ type manifestState struct {
 }
 
 var (
-	kindLine   = lazily(`^[ \t]*(?:-[ \t]+)?["']?kind["']?:[ \t]*["']?([A-Za-z]+)["']?,?[ \t]*\r?$`)
-	kindBehind = lazily(`(?m)[ \t]["']?kind["']?:[ \t]*["']?Secret["']?,?[ \t]*\r?$`)
-	dataLine   = lazily(`^([ \t]*(?:-[ \t]+)?)["']?(?:data|stringData)["']?:[ \t]*\{?[ \t]*\r?$`)
-	yamlLine   = lazily(`^[ \t]*(?:-[ \t]+)?(?:["']?[-A-Za-z0-9_./]+["']?:(?:[ \t].*)?|[\]{}[,]+[ \t]*|-[ \t].*|#.*|)\r?$`)
-	jsonPart   = lazily(`^([ \t]*"[^"\\]+":[ \t]*)("(?:[^"\\]|\\.)*")(,?[ \t]*\r?)$`)
+	kindLine = lazily(`^[ \t]*(?:-[ \t]+)?["']?kind["']?:[ \t]*["']?([A-Za-z]+)["']?,?[ \t]*\r?$`)
+	dataLine = lazily(`^([ \t]*(?:-[ \t]+)?)["']?(?:data|stringData)["']?:[ \t]*\{?[ \t]*\r?$`)
+	yamlLine = lazily(`^[ \t]*(?:-[ \t]+)?(?:["']?[-A-Za-z0-9_./]+["']?:(?:[ \t].*)?|[\]{}[,]+[ \t]*|-[ \t].*|#.*|)\r?$`)
+	jsonPart = lazily(`^([ \t]*"[^"\\]+":[ \t]*)("(?:[^"\\]|\\.)*")(,?[ \t]*\r?)$`)
 )
 
 // manifestTail is how much of a line opensManifest looks at. So many bytes become a string
@@ -76,23 +75,6 @@ func (m *manifestState) next(s *Sanitizer, v string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// manifestLines sanitizes the manifests in a text whose lines have something in front.
-func (s *Sanitizer) manifestLines(v string) string {
-	if !kindBehind.get().MatchString(v) {
-		return v
-	}
-	var m manifestState
-	lines := strings.Split(v, "\n")
-	for i, line := range lines {
-		if m.left > 0 || opensManifest(strings.TrimRight(line, " \t\r")) {
-			if clean, ok := m.next(s, line); ok {
-				lines[i] = clean
-			}
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 // value hides the value of one line of data.

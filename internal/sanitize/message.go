@@ -15,7 +15,7 @@ var sequences = lazily(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|` +
 // that they belong together. Line breaks and tabs stay. It is no part of a stream: a secret that
 // spans messages is not seen.
 func (s *Sanitizer) Message(v string) string {
-	return s.Lines().Text(Plain(v))
+	return Plain(s.Text(v))
 }
 
 // Plain takes away what a terminal obeys and what has no width, but line breaks and tabs.

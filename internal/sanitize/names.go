@@ -63,7 +63,7 @@ var keyNames = []struct {
 	{"auth", maybeKey, true},       // pull secrets, npm
 	{"secret", maybeKey, true},     // most are names of Secrets
 	{"kubeadmin", maybeKey, false}, // the installer
-	{"pw", maybeKey, true},         // Kickstart, LDAP
+	{"pw", deepKey, true},          // Kickstart, LDAP
 
 	{"proxyuser", userKey, true}, // curl
 	{"userpwd", userKey, true},   // the same
@@ -80,8 +80,6 @@ var secretKinds = map[string][]string{
 	"secret": {"client", "webhook", "shared", "consumer", "app", "oauth", "hmac", "jwt", "session", "signing", "api", "totp", "bot", "cookie",
 		"encryption", "radius", "chap"},
 	"token": {"access", "refresh", "id", "bearer", "bootstrap", "identity", "registry", "session", "api", "join", "bot", "private"},
-	"pass":  {"db", "root", "admin", "user", "service"},
-	"pwd":   {"db", "root", "admin", "user", "service"},
 	"key": {"auth", "priv", "private", "secret", "secretaccess", "access", "account", "preshared", "shared", "api", "encryption", "decryption",
 		"encrypt", "signing", "hmac", "master", "fernet", "unseal", "luks", "aes", "des", "jwt", "jwe", "session", "cookie", "storage", "recovery",
 		"unlock", "wrapping", "root", "integration", "activation", "crypto", "cipher", "kek", "dek", "wireguard", "ipsec"},
@@ -89,14 +87,15 @@ var secretKinds = map[string][]string{
 
 // publicNames end like the name of a secret and are of something public, or are no such name.
 var publicNames = []string{
-	"bypass", "compass", "noproxy", "oauth",
+	"bypass", "compass", "noproxy", "oauth", "chauthtok",
 	"publickey", "pubkey", "hostkey", "knownkey", "sshkey", "authorizedkey", "verifykey", "verificationkey", "gpgkey", "rpmkey", "hotkey",
 	"topologykey", "labelkey", "annotationkey", "primarykey", "foreignkey", "sortkey", "partitionkey", "cachekey", "objectkey", "mapkey", "indexkey",
 	"taintkey", "fieldkey", "metrickey", "uniquekey", "idempotencykey", "turkey", "monkey",
 }
 
 // nameTails may stand behind a name.
-var nameTails = []string{"in", "out", "old", "new", "value", "text", "plain", "base64", "b64", "string", "data", "base"}
+var nameTails = []string{"in", "out", "old", "new", "value", "text", "plain", "base64", "b64", "string", "data", "base",
+	"confirm", "confirmation", "again", "verify"}
 
 // nameEnds tell by the last two letters, as endOfName gives them, whether a key may end in one of
 // keyNames, or in one of nameTails.
@@ -169,6 +168,9 @@ func kindOfKey(k string) keyKind {
 	if plainEnd(k) {
 		return plainKey
 	}
+	if list := readings(k); len(list) > 0 {
+		k = list[0]
+	}
 	k = strings.ToLower(k)
 	if strings.ContainsAny(k, "-_. ") {
 		k = strings.Map(func(r rune) rune {
@@ -189,12 +191,33 @@ func kindOfKey(k string) keyKind {
 	return kind
 }
 
+// isPublicName reports whether a name without separators is of something public.
+func isPublicName(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(publicNames, func(public string) bool { return strings.HasSuffix(name, public) })
+}
+
+// isLoginPass reports whether a name says whose password it is: "pass" and "pwd" alone are results
+// and directories, too.
+func isLoginPass(name string) bool {
+	who, ok := strings.CutSuffix(name, "pass")
+	if !ok {
+		who, ok = strings.CutSuffix(name, "pwd")
+	}
+	return ok && slices.ContainsFunc(passOwners, func(owner string) bool { return strings.HasSuffix(who, owner) })
+}
+
+// passOwners stand in front of "pass" and "pwd" where those are passwords.
+var passOwners = []string{"db", "root", "admin", "user", "service", "sudo", "become", "ssh", "bmc", "ipmi", "ilo", "idrac",
+	"login", "mysql", "pg", "ldap", "bind", "vnc",
+	"chap", "iscsi", "smtp", "mail", "ftp", "snmp", "key", "store", "auth", "vault", "registry", "proxy"}
+
 // kindOfName is kindOfKey of a name without separators and tails.
 func kindOfName(k string) keyKind {
 	names := []string{k, strings.TrimSuffix(k, "s"), strings.TrimRight(k, "0123456789")}
 	kind := plainKey
 	for _, name := range names {
-		if slices.ContainsFunc(publicNames, func(public string) bool { return strings.HasSuffix(name, public) }) {
+		if isPublicName(name) {
 			return plainKey
 		}
 		for end, kinds := range secretKinds {
@@ -204,7 +227,7 @@ func kindOfName(k string) keyKind {
 			}
 		}
 	}
-	if strings.HasSuffix(names[1], "clientsecret") {
+	if strings.HasSuffix(names[1], "clientsecret") || isLoginPass(names[1]) || isLoginPass(names[2]) {
 		return deepKey
 	}
 	for _, n := range keyNames {

@@ -59,7 +59,7 @@ func userinfoIn(rest string) (from, to int) {
 }
 
 const (
-	minBlob = 40 // from this length on base64 is looked into
+	minBlob = 36 // from this length on base64 is looked into
 	// maxNested is how many times base64 is looked into that was inside of base64: a
 	// Secret's manifest in a file of an Ignition config takes two.
 	maxNested = 2

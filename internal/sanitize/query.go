@@ -71,6 +71,8 @@ func fieldKey(name string) string {
 var bareForms = []form{
 	// user:password@host, of curl, dnf and podman.
 	{"@", lazily(`(?i)proxy(?:\\*["'])?\s*[:= ]\s*(?:\\*["'])?[^\s:@/"'=\\]{1,64}:([^\s"'\\]{1,200})@[A-Za-z0-9_\[]`)},
+	// netroot=iscsi:user:password@host of dracut.cmdline(7).
+	{"iscsi:", lazily(`\biscsi:[^\s:@/"']{1,64}:([^\s"'@]{1,200})@`)},
 	// The data source names of database drivers (go-sql-driver/mysql).
 	{"(", lazily(`[^\s:@/"'=]{1,64}:([^\s"']{1,200})@(?:tcp|tcp6|unix)\(`)},
 }

@@ -113,6 +113,10 @@ func (d *decoder) besideBefore(from int, kind keyKind) bool {
 // isNameField reports whether what begins at i is the value of a field called name or key.
 func (d *decoder) isNameField(i int) bool {
 	path := false
+	for n := 0; n < 4 && i > 1 && d.t[i-1] == '~'; n++ { // ~1 of a JSON pointer
+		for i--; i > 0 && word(d.t[i-1]); i-- {
+		}
+	}
 	for low := i - maxNear; i > max(0, low) && d.t[i-1] == '/'; path = true { // /spec/password of a JSON patch
 		for i--; i > max(0, low) && (word(d.t[i-1]) || strings.IndexByte("-.~", d.t[i-1]) >= 0); i-- {
 		}
@@ -138,7 +142,7 @@ func (d *decoder) isNameField(i int) bool {
 }
 
 func isNameField(v string) bool {
-	return len(v) < 8 && (strings.EqualFold(v, "name") || strings.EqualFold(v, "key") || strings.EqualFold(v, "option"))
+	return len(v) < 8 && (strings.EqualFold(v, "name") || strings.EqualFold(v, "key") || strings.EqualFold(v, "option") || strings.EqualFold(v, "field"))
 }
 
 func isValueField(v string) bool {
@@ -326,6 +330,10 @@ func (d *decoder) behind(at int, kind keyKind) {
 			return // the value is hidden, or another field begins
 		}
 		w := d.t[i:to]
+		if next := skip(d.t, to, " \t"); kind == deepKey && (w == "is:" || w == "was:" || w == "are:" || first && (w == "is" || w == "was") && d.quote(next)) {
+			d.value(next, kind, assigned)
+			return
+		}
 		switch w {
 		case "is", "was", "to", "are", "be", "with", "for", "of", "from", "by":
 			if w == "is" || w == "was" || w == "to" {

@@ -32,8 +32,8 @@ type Sanitizer struct {
 	whole *cleanTexts // of Text, which looks into more
 
 	// Only for Lines.
-	public   bool // in a certificate
-	inside   int  // lines left to the end of a private key, at most
+	body     *bodyReader
+	inside   int // lines left to the end of a private key, at most
 	block    block
 	manifest manifestState
 }
@@ -91,7 +91,7 @@ var secretMarks = sync.OnceValues(func() (m markSet, err error) {
 // that span lines are tracked, so it must not be shared between streams.
 func (s *Sanitizer) Lines() *Sanitizer {
 	c := *s
-	c.public, c.inside, c.block, c.manifest = false, 0, block{}, manifestState{}
+	c.body, c.inside, c.block, c.manifest = &bodyReader{opaque: s.opaque}, 0, block{}, manifestState{}
 	return &c
 }
 

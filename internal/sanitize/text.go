@@ -17,12 +17,11 @@ type secretPattern struct {
 	likely func(string) bool
 }
 
-// Parts of patterns: what may stand between a key and its value in JSON, also inside a string, and
-// with colors.
-const (
-	quote   = `(?:\\*["']{1,2}|\\+u0022)?`
-	colours = `(?:(?:\x1b|\\+x1b|\\+u001b|\\+033|\\+e)\[[0-9;]*m)*`
-)
+// quote is what may stand between a key and its sign in JSON, also inside a string.
+const quote = `(?:\\*["']{1,2}|\\+u0022)?`
+
+// refusedValue is a value that a validation quotes.
+const refusedValue = `(?:Invalid|Unsupported|Duplicate|Not) (?:value|found): \\*"((?:[^"\\]|\\[^"])+)`
 
 // foreign is text of others that looks like a digest.
 var foreign = secretPattern{find: lazily(`(\[redacted [^\]\r\n]*\]?)`)}
@@ -49,8 +48,9 @@ var secretPatterns = []secretPattern{
 		func(v string) bool { return strings.Contains(v, "=") }},
 	// A validation quotes the value of a field behind its words (field.ErrorBody, see refusal).
 	{[]string{"invalid value", "not found", "unsupported value", "duplicate value"}, ":",
-		lazily(`(?i)(?:pass(?:word|wd|phrase)?|secret|token|credential)s?[\w\[\]]*\s*:\s*` +
-			`(?:Invalid|Unsupported|Duplicate|Not) (?:value|found): \\*"((?:[^"\\]|\\[^"])+)`), likelySecret},
+		lazily(`(?i)(?:secret|token|credential)s?[\w\[\]]*\s*:\s*` + refusedValue), likelySecret},
+	{[]string{"invalid value", "not found", "unsupported value", "duplicate value"}, ":",
+		lazily(`(?i)pass(?:word|wd|phrase)?s?[\w\[\]]*\s*:\s*` + refusedValue), noFlag},
 	{[]string{"token"}, ".", lazily(`\b([a-z0-9]{6}\.[a-z0-9]{16})\b`), kubeadmToken},
 }
 
@@ -96,9 +96,19 @@ func kubeadmToken(v string) bool {
 	return strings.ContainsAny(v[:6], "0123456789") && strings.ContainsAny(v[7:], "0123456789")
 }
 
-// Text replaces the secrets in a text. Certificates and public keys stay.
+// Text replaces the secrets in a text. Certificates and public keys stay. A text that a terminal
+// shows in another way than it is written becomes what is shown, if it has a secret.
 func (s *Sanitizer) Text(v string) string {
-	if len(v) < 8 {
+	for _, shown := range readings(v) {
+		if clean := s.text(shown); clean != shown {
+			return clean
+		}
+	}
+	return s.text(v)
+}
+
+func (s *Sanitizer) text(v string) string {
+	if len(v) < 8 && !s.body.active() {
 		return v
 	}
 	whole := v
@@ -106,9 +116,14 @@ func (s *Sanitizer) Text(v string) string {
 	if again && s.whole.has(v) {
 		return v
 	}
-	v = s.manifests(v)
-	if blob := longRun(v); blob {
+	if longRun(v) || strings.IndexByte(v, '%') >= 0 && longRun(readable(v).text) || s.body.active() || strings.Contains(v, "-----") {
+		body := s.body
+		if body == nil {
+			body = &bodyReader{opaque: s.opaque}
+		}
 		m := s.mask(v)
+		w := m.view()
+		m.hideSpans(w.spans(body.read(w.text)))
 		m.blobs()
 		v = m.unmask(m.text)
 	}
@@ -129,6 +144,24 @@ func (s *Sanitizer) patterns(v string) string {
 	return clean
 }
 
+// writesLetters reports whether a text may have letters that are written as numbers.
+func writesLetters(v string) bool {
+	if strings.IndexByte(v, '%') >= 0 || strings.IndexByte(v, '&') >= 0 {
+		return true
+	}
+	for i := strings.IndexByte(v, '\\'); i >= 0 && i+1 < len(v); {
+		if strings.IndexByte("uUx0123e", v[i+1]) >= 0 {
+			return true
+		}
+		n := strings.IndexByte(v[i+1:], '\\')
+		if n < 0 {
+			return false
+		}
+		i += n + 1
+	}
+	return false
+}
+
 // finds reports whether a text holds a secret. It stops at the first.
 func (s *Sanitizer) finds(v string) bool {
 	_, found := s.search(v, true)
@@ -143,7 +176,7 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 		tries |= s.tries[mark]
 		return true
 	})
-	if covered(v) {
+	if writesLetters(v) {
 		s.marks.Positions([]byte(readable(v).text), func(mark, _ int) bool {
 			tries |= s.tries[mark]
 			return true

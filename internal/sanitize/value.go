@@ -73,6 +73,36 @@ func quotedEnd(v string, from int) int {
 	return len(v)
 }
 
+// shellEnd returns where a word of a shell ends whose first part ends at the quote at to: parts in
+// other quotes and without any may follow, as in 'a'"b"$'c'.
+func shellEnd(v string, from, to int) int {
+	if from == 0 || to == from || to >= len(v) || from > 1 && v[from-2] == v[from-1] || v[to] != v[from-1] || v[to] != '"' && v[to] != '\'' {
+		return to
+	}
+	end := to
+	for i := to + 1; i < len(v); {
+		switch c := v[i]; {
+		case c == '"' || c == '\'':
+			next := quotedEnd(v, i+1)
+			if next >= len(v) || v[next] != c {
+				return end
+			}
+			end, i = next, next+1
+		case c == '$' && i+1 < len(v) && (v[i+1] == '"' || v[i+1] == '\''):
+			i++
+		case c == '\\' && i+1 < len(v) && v[i+1] != '\n' && v[i+1] != '"':
+			i += 2
+			end = i
+		case word(c) || strings.IndexByte("!#%+.-@/^*", c) >= 0 && i+1 < len(v) && word(v[i+1]):
+			i++
+			end = i
+		default:
+			return end
+		}
+	}
+	return end
+}
+
 // escapedEnd is quotedEnd where the quotes are written as numbers.
 func escapedEnd(v string, from, level int) int {
 	for i := from; i < len(v); {
@@ -96,7 +126,6 @@ var (
 	listNext  = lazily(`(?i)^(?:\\*["']|\\+u0022)[ \t]*,[ \t]*[ubr]{0,2}(?:\\*["']|\\+u0022)`)
 	nextField = lazily(`^(?:amp;)?[A-Za-z0-9_.%\[\]-]{1,40}=`)
 	nextLine  = lazily(`^(?:$|[\s"'\\,}\])#]|-[ \t]|[A-Za-z0-9_.-]{1,60}\\*["']?[ \t]*[:=])`)
-	colour    = lazily(`^(?:x1b|u001b|033|e)\[[0-9;]*m`)
 )
 
 // unquotedEnd returns where a value without quotes ends. Signs that close something
@@ -130,8 +159,6 @@ scan:
 			if word || nextField.get().MatchString(v[i+1:]) {
 				break scan
 			}
-		case '\x1b':
-			break scan
 		case '\\':
 			j, ends := escaped(v, i, i == from)
 			if ends {
@@ -163,8 +190,11 @@ func escaped(v string, i int, first bool) (next int, ends bool) {
 		return next + 5, first || closes(v, next+5)
 	case strings.HasPrefix(rest, "u0026"):
 		return next + 5, nextField.get().MatchString(rest[5:])
-	case colour.get().MatchString(rest):
-		return next, true
+	case escapedSequence(rest[:min(len(rest), maxSequence)]) > 0:
+		next += escapedSequence(rest[:min(len(rest), maxSequence)])
+		return next, first || closes(v, next)
+	case rest[0] == ' ' && next-i == 1: // a blank of a word of a shell
+		return next + 1, first
 	case strings.IndexByte("nrt", rest[0]) >= 0:
 		return next + 1, first || nextLine.get().MatchString(rest[1:])
 	}
@@ -197,7 +227,7 @@ func urlEnd(v string, from int) int {
 			}
 		case '\\':
 			next := slashRun(v, i)
-			if next == len(v) || strings.IndexByte("\"nrt`", v[next]) >= 0 || colour.get().MatchString(v[next:min(len(v), next+16)]) ||
+			if next == len(v) || strings.IndexByte("\"nrt`", v[next]) >= 0 || escapedSequence(v[next:min(len(v), next+maxSequence)]) > 0 ||
 				v[next] == '\'' && closes(v, next+1) {
 				return i
 			}

@@ -55,10 +55,10 @@ func TestValueEnds(t *testing.T) {
 		"passwords: [hunter2, hunter3] end":                   "passwords: [#] end",
 		"cmd --password it's-hunter2 -v":                      "cmd --password # -v",
 		// Colors.
-		"\x1b[36mpassword\x1b[0m=hunter2x end":                        "\x1b[36mpassword\x1b[0m=# end",
-		"\x1b[36mpassword=\x1b[0mhunter2x\x1b[0m end":                 "\x1b[36mpassword=\x1b[0m#\x1b[0m end",
+		"\x1b[36mpassword\x1b[0m=hunter2x end":                        "password=#",
+		"\x1b[36mpassword=\x1b[0mhunter2x\x1b[0m end":                 "password=#",
 		`\x1b[36mpassword\x1b[0m=hunter2x`:                            `\x1b[36mpassword\x1b[0m=#`,
-		"\x1b[36mtoken=\x1b[0mabc-S3cr3t-S3cr3t end":                  "\x1b[36mtoken=\x1b[0m# end",
+		"\x1b[36mtoken=\x1b[0mabc-S3cr3t-S3cr3t end":                  "token=#",
 		`\u001b[36mtoken=\u001b[0mabc-S3cr3t-S3cr3t\u001b[0m`:         `\u001b[36mtoken=\u001b[0m#\u001b[0m`,
 		"PrivateKey = yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=":   "PrivateKey = #",
 		"private-key=yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=":    "private-key=#",

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -59,10 +58,9 @@ func (w view) shown(s span) string {
 	return w.text[w.shownAt(s.from):min(len(w.text), w.shownAt(s.to))]
 }
 
-// readable returns the view of a text that a reader has: without colors, signs that have no
-// width, and the zeros of UTF-16, and with what escapes and entities stand for.
+// readable returns the view of a text that a reader has: with what escapes and entities stand for.
 func readable(v string) view {
-	if !strings.ContainsAny(v, "\\\x1b\x00&\u009b") && !hasFormat(v) {
+	if !strings.ContainsAny(v, "\\&%") {
 		return view{text: v}
 	}
 	w := view{at: make([]int, 0, len(v)+1)}
@@ -80,71 +78,130 @@ func readable(v string) view {
 	return w
 }
 
-// covered reports whether a text has what hides names from a search: colors, zeros, characters
-// without width, and letters that are written as numbers.
-func covered(v string) bool {
-	return strings.IndexByte(v, '\x1b') >= 0 || strings.IndexByte(v, 0) >= 0 || strings.IndexByte(v, '\\') >= 0 && strings.Contains(v, `\u00`) || hasFormat(v)
-}
-
-// hasFormat reports whether a text may have characters without width: U+00AD, and those of
-// U+2000 and U+FE00.
-func hasFormat(v string) bool {
-	return strings.IndexByte(v, 0xe2) >= 0 && (strings.Contains(v, "\xe2\x80") || strings.Contains(v, "\xe2\x81")) ||
-		strings.IndexByte(v, 0xc2) >= 0 && (strings.Contains(v, "\u00ad") || strings.Contains(v, "\u00a0")) ||
-		strings.IndexByte(v, 0xef) >= 0 && (strings.Contains(v, "\ufeff") || strings.Contains(v, "\uff1a") || strings.Contains(v, "\uff1d"))
-}
-
 var entities = []struct{ written, means string }{
-	{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", `"`}, {"&#34;", `"`}, {"&apos;", "'"}, {"&#39;", "'"}, {"&#x27;", "'"}, {"&amp;", "&"},
+	{"lt;", "<"}, {"gt;", ">"}, {"quot;", `"`}, {"apos;", "'"}, {"amp;", "&"}, {"shy;", ""}, {"colon;", ":"}, {"equals;", "="},
 }
 
 // unescaped returns what stands at i, and where the next begins.
 func unescaped(v string, i int) (means string, next int) {
-	switch c := v[i]; {
-	case c == 0:
-		return "", i + 1
-	case c == '\x1b':
-		return "", i + max(1, len(colour.get().FindString("e"+v[i+1:min(len(v), i+32)])))
-	case c == '&':
-		for _, e := range entities {
-			if strings.HasPrefix(v[i:], e.written) {
-				return e.means, i + len(e.written)
-			}
-		}
-	case c == '\\':
-		run := slashRun(v, i)
-		rest := v[run:min(len(v), run+32)]
-		if e := colour.get().FindString(rest); e != "" {
-			return "", run + len(e)
-		}
-		if len(rest) >= 5 && rest[0] == 'u' {
-			if r, err := strconv.ParseUint(rest[1:5], 16, 32); err == nil {
-				if r = r & 0xffff; unicode.Is(unicode.Cf, rune(r)) {
-					return "", run + 5
-				}
-				return string(rune(r)), run + 5
-			}
-		}
-		for _, e := range escapes {
-			if strings.HasPrefix(rest, e.written) {
-				if e.means == "\n" && (run-i)%3 == 0 {
-					return "\\\n", run + len(e.written) // a backslash is before it, of a script
-				}
-				return e.means, run + len(e.written)
-			}
-		}
-		return v[i:run], run
-	case c >= utf8.RuneSelf:
-		r, size := utf8.DecodeRuneInString(v[i:])
-		switch {
-		case unicode.Is(unicode.Cf, r):
-			return "", i + size
-		case r == 0xa0: // a blank that does not break
-			return " ", i + size
-		case r == 0xff1a || r == 0xff1d: // the colon and the equals sign of Chinese and Japanese
-			return string(r - 0xfee0), i + size
-		}
-		return v[i : i+size], i + size
+	switch v[i] {
+	case '&':
+		return entity(v, i)
+	case '%':
+		return percent(v, i)
+	case '\\':
+		return backslashed(v, i)
 	}
 	return v[i : i+1], i + 1
 }
+
+// entity reads an entity of XML.
+func entity(v string, i int) (means string, next int) {
+	rest := v[i+1 : min(len(v), i+10)]
+	for _, e := range entities {
+		if strings.HasPrefix(rest, e.written) {
+			return e.means, i + 1 + len(e.written)
+		}
+	}
+	end := strings.IndexByte(rest, ';')
+	if end > 1 && rest[0] == '#' {
+		number, base := rest[1:end], 10
+		if number[0]|0x20 == 'x' {
+			number, base = number[1:], 16
+		}
+		if r, err := strconv.ParseUint(number, base, 21); err == nil {
+			return shownRune(rune(r)), i + 1 + end + 1
+		}
+	}
+	return "&", i + 1
+}
+
+// percent reads a letter that is encoded as in a URL, also one that is encoded more than once.
+func percent(v string, i int) (means string, next int) {
+	at := i + 1
+	for strings.HasPrefix(v[at:], "25") {
+		at += 2
+	}
+	if at+2 <= len(v) {
+		if c, err := strconv.ParseUint(v[at:at+2], 16, 8); err == nil && (c >= ' ' && c < 0x7f || c == '\n') {
+			return string(rune(c)), at + 2
+		}
+	}
+	return "%", i + 1
+}
+
+// backslashed reads an escape, however many levels of quotes stand around it.
+func backslashed(v string, i int) (means string, next int) {
+	run := slashRun(v, i)
+	rest := v[run:min(len(v), run+maxSequence)]
+	if n := escapedSequence(rest); n > 0 {
+		return "", run + n
+	}
+	if r, size := numbered(rest); size > 0 {
+		return shownRune(r), run + size
+	}
+	for _, e := range escapes {
+		if strings.HasPrefix(rest, e.written) {
+			if e.means == "\n" && (run-i)%3 == 0 {
+				return "\\\n", run + len(e.written) // a backslash is before it, of a script
+			}
+			return e.means, run + len(e.written)
+		}
+	}
+	return v[i:run], run
+}
+
+// numbered reads a character that an escape gives by its number.
+func numbered(rest string) (r rune, size int) {
+	digits, base := "", 16
+	switch {
+	case rest == "":
+		return 0, 0
+	case rest[0] == 'u' && len(rest) >= 5 && rest[1] != '{':
+		digits, size = rest[1:5], 5
+	case rest[0] == 'U' && len(rest) >= 9:
+		digits, size = rest[1:9], 9
+	case strings.HasPrefix(rest, "u{"):
+		end := strings.IndexByte(rest[:min(len(rest), 10)], '}')
+		if end < 0 {
+			return 0, 0
+		}
+		digits, size = rest[2:end], end+1
+	case rest[0] == 'x' && len(rest) >= 3:
+		digits, size = rest[1:3], 3
+	case rest[0] >= '0' && rest[0] <= '3' && len(rest) >= 3:
+		digits, size, base = rest[:3], 3, 8
+	}
+	n, err := strconv.ParseUint(digits, base, 21)
+	if err != nil {
+		return 0, 0
+	}
+	return rune(n), size
+}
+
+// shownRune returns what a reader sees of a character that is written as a number.
+func shownRune(r rune) string {
+	switch {
+	case r == '\n' || r == '\r' || r == '\t':
+		return string(r)
+	case isAtom(r):
+		return string(utf8.RuneError)
+	}
+	return folded(string(r))
+}
+
+// maxSequence bounds a sequence of a terminal that is written in escapes.
+const maxSequence = 128
+
+// escapedSequence returns how long a sequence of a terminal is that is written in escapes, behind
+// the backslashes; 0 if there is none.
+func escapedSequence(rest string) int {
+	if rest == "" || strings.IndexByte("xu0e", rest[0]) < 0 {
+		return 0
+	}
+	return len(escapedCSI.get().FindString(rest))
+}
+
+var escapedCSI = lazily(`^(?:x1b|u001[bB]|033|e)(?:\[[0-?]*[ -/]*[@-~]|` +
+	`[\]PX^_][^"'\\\n]*(?:\\+(?:u0007|x07|a|007)|\\+(?:u001[bB]|x1b|033|e)\\+)|[()][0-9A-Z]|[78=>])` +
+	`|^(?:u009[bB]|x9b)[0-?]*[ -/]*[@-~]`)

@@ -1,0 +1,90 @@
+package sanitize
+
+import (
+	"slices"
+	"strings"
+)
+
+// A change of a secret has two values: password: OLD -> NEW, password changed from OLD to NEW,
+// password: {old: OLD, new: NEW}, and the object {"field": "password", "from": OLD, "to": NEW}.
+
+// sides are the words in front of the values of a change.
+var sides = []string{"old", "new", "from", "to", "was", "now", "want", "wanted", "got", "have", "expected", "actual", "before", "after", "with", "by",
+	"oldvalue", "newvalue", "old_value", "new_value", "current", "previous", "desired", "a", "b", "changed", "rotated", "updated", "modified", "replaced"}
+
+// changeVerbs tell that a sentence is about a change, or a comparison, of what it names.
+var changeVerbs = []string{"chang", "replac", "updat", "rotat", "mismatch", "differ", "modif", "reset ", "set ", "expected", "want"}
+
+// arrows stand between the old value and the new one.
+var arrows = []string{"->", "=>", "→", "!=", "<>", "==", "| ", "to ", "with ", "by ", "replaced by ", "replaced with ", "changed to ",
+	"(was ", "was ", "and now ", "now ", "is not ", "is now ", "not ", "vs ", "instead of ", "⇒"}
+
+func isSide(v string) bool { return len(v) < 12 && slices.Contains(sides, strings.ToLower(v)) }
+
+// newValue reads the value behind one that ends at at, where an arrow stands between them.
+func (d *decoder) newValue(at int, kind keyKind) {
+	for n := 0; n < 3 && at < len(d.t) && strings.IndexByte("\"'`)", d.t[at]) >= 0; n++ {
+		at++
+	}
+	next := skip(d.t, at, " \t")
+	for _, arrow := range arrows {
+		if strings.HasPrefix(d.t[next:], arrow) && (next > at || len(arrow) == 2 || arrow[0] > 'z') {
+			next = skip(d.t, next+len(arrow), " \t")
+			if d.quote(next) {
+				d.value(next, kind, assigned)
+			} else if arrow[0] < 'a' || arrow[0] > 'z' {
+				d.value(next, kind, assigned)
+			}
+			return
+		}
+	}
+}
+
+// change reads the two values of a change behind the name of a secret, up to the end of its
+// sentence, or of the lines that are indented below it; first says that the first one was found.
+func (d *decoder) change(from, at int, kind keyKind, first bool) {
+	stop := min(len(d.t), at+2*maxNear)
+	if kind < maybeKey {
+		return
+	}
+	near := d.t[max(0, from-maxNear/2):stop]
+	verb := func() bool {
+		return slices.ContainsFunc(changeVerbs, func(v string) bool { return strings.Contains(near, v) })
+	}
+	for i := at; i < stop && d.spend(1); {
+		switch c := d.t[i]; {
+		case c == ';' || c == '\n' && strings.IndexByte(" \t", d.t[min(i+1, len(d.t)-1)]) < 0:
+			return
+		case !word(c):
+			i++
+			continue
+		}
+		end := d.nameEnd(i)
+		if !isSide(d.t[i:end]) {
+			if i > at && d.s.keys.kind(d.t[max(i, end-80):end]) != plainKey {
+				return // another name
+			}
+			i = end
+			continue
+		}
+		p := skip(d.t, d.closed(end), " \t")
+		sign := p < len(d.t) && (d.t[p] == ':' || d.t[p] == '=')
+		if sign {
+			p = skip(d.t, p+1, " \t")
+		}
+		found := false
+		switch {
+		case p >= len(d.t) || p == end:
+		case sign || d.quote(p) && verb():
+			found = d.value(p, kind, assigned)
+		case !d.quote(p) && (verb() || first || i-at < 3 && strings.Contains(d.t[p:stop], " to ")):
+			found = d.value(p, kind, told)
+		}
+		i = max(end, p)
+		if found {
+			first = true
+			d.newValue(d.done, kind)
+			i, stop = max(i, d.done), max(stop, min(len(d.t), d.done+maxNear))
+		}
+	}
+}

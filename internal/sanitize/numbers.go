@@ -1,0 +1,72 @@
+package sanitize
+
+import (
+	"encoding/hex"
+	"strconv"
+	"strings"
+)
+
+// Bytes that a program prints as numbers: Go's %v of a []byte, its %#v, JSON of a buffer, and
+// hexadecimal as %x writes it. What they say is read as base64 is.
+
+// minNumbers is how many numbers in a row are read: what is shorter says nothing without a name.
+const minNumbers = 8
+
+// numberMarks are the beginnings of a key in PEM and of a pull secret in numbers.
+var numberMarks = []string{"45 45 45 45", "45,45,45,45", "45, 45, 45", "0x2d, 0x2d", "0x2d,0x2d", "2d2d2d2d2d424547494e",
+	"123 34 97 117 116 104", "123,34,97,117,116,104",
+	"7b2261757468"}
+
+var (
+	numberLists = lazily(`(?:\b(?:0x[0-9a-fA-F]{1,2}|\d{1,3})(?:, ?| )){7,}(?:0x[0-9a-fA-F]{1,2}|\d{1,3})\b`)
+	hexRuns     = lazily(`\b(?:[0-9a-fA-F]{2}){20,}\b`)
+)
+
+// numbers returns where lists of numbers and hexadecimal are that hold a secret.
+func (s *Sanitizer) numbers(v string) (found []span) {
+	for _, at := range numberLists.get().FindAllStringIndex(v, -1) {
+		if raw, ok := numberedBytes(v[at[0]:at[1]]); ok && s.tells(raw) {
+			found = append(found, span{at[0], at[1]})
+		}
+	}
+	for _, at := range hexRuns.get().FindAllStringIndex(v, -1) {
+		run := v[at[0]:at[1]]
+		if raw, err := hex.DecodeString(run); err == nil && (hexText(run) || keyStore(string(raw))) && s.tells(string(raw)) {
+			found = append(found, span{at[0], at[1]})
+		}
+	}
+	return found
+}
+
+// isNumberList reports whether a text begins with a list of bytes.
+func isNumberList(v string) bool { return numberStart.get().MatchString(v[:min(len(v), 64)]) }
+
+var numberStart = lazily(`^(?:(?:0x[0-9a-fA-F]{1,2}|\d{1,3})(?:, ?| )){3,}(?:0x[0-9a-fA-F]{1,2}|\d{1,3})\b`)
+
+// numberedBytes returns the bytes of a list of numbers.
+func numberedBytes(list string) (string, bool) {
+	var b strings.Builder
+	for field := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ' ' || r == ',' }) {
+		n, err := strconv.ParseUint(field, 0, 8)
+		if err != nil {
+			return "", false
+		}
+		b.WriteByte(byte(n))
+	}
+	return b.String(), b.Len() >= minNumbers
+}
+
+// tells reports whether bytes are a text with a secret, or a key.
+func (s *Sanitizer) tells(raw string) bool {
+	if keyStore(raw) || strings.Contains(raw, "openssh-key-v1") {
+		return true
+	}
+	text := textStart(raw)
+	return len(text) == len(raw) && (s.finds(text) || len((&bodyReader{opaque: s.opaque}).read(text)) > 0)
+}
+
+// hexText reports whether hexadecimal begins as text does, which that of a digest hardly does.
+func hexText(run string) bool {
+	raw, err := hex.DecodeString(run[:min(len(run), 16)])
+	return err == nil && textStart(string(raw)) == string(raw)
+}

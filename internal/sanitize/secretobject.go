@@ -1,0 +1,140 @@
+package sanitize
+
+import (
+	"strings"
+)
+
+// A text may carry a whole Secret, in whatever notation a program prints one: YAML in blocks and in
+// a line, JSON, TOML, XML, and the types of Go, Python, Ruby, PHP, Java and Rust. That it is one
+// tells its kind, its type, or the name of the type; then all that stands in "data" and
+// "stringData" is a secret, whatever its names are.
+
+var objectMarks = []string{"secret", "opaque", "kubernetes.io/tls", "data:map[", "stringdata", "string_data"}
+
+var (
+	// secretDeclared says that a Secret is in a text.
+	secretDeclared = lazily(`\b(?i:kind)["'\]]{0,2}[ \t]*(?:=>|[:=])[ \t\r\n]*(?:string\(\d+\)[ \t]*)?u?["']?(?:Secret|SecretList)\b` +
+		`|\b(?:\w{1,20}\.)?(?:V1)?(?:Secret|SecretList)[ \t]?[{(<>]|\(\*?(?:\w{1,20}\.)?Secret\)|` +
+		`<(?:Secret|SecretList)>|\b[sS]tring_?[dD]ata\b|\bpatch secrets?\b|\bkubernetes_secret(?:_v1)?\b` +
+		`|\b(?i:type)["'\]]{0,2}[ \t]*(?:=>|[:=])[ \t]*(?:string\(\d+\)[ \t]*)?u?["']?(?:Opaque\b|kubernetes\.io/(?:tls|basic-auth|ssh-auth|dockerconfigjson|` +
+		`dockercfg|service-account-token)|bootstrap\.kubernetes\.io/token)`)
+	// secretData is the name of what holds the values, up to where they begin: with a bracket, or
+	// below it.
+	secretData = lazily(`\b(?i:string_?data|data)(?:["'\]]{0,2}[ \t]*(?:=>|[:=])[ \t\r\n]*(?:&|map\[string\](?:\[\](?:uint8|byte)|string)|map|dict|` +
+		`\(map\[string\](?:\[\](?:uint8|byte)|string)\)[ \t]*(?:\(len=\d+\)[ \t]*)?|` +
+		`array\(\d+\)[ \t]*|Array[ \t]*\n?[ \t]*|` +
+		`array[ \t]*|Some)?[ \t]*([{\[(])|[ \t]+(\{)|(>)|["']?:[ \t]*(\n)|\][ \t]*(\n))`)
+	// byteMap are the values of a Secret as Go prints them: no other object has bytes there.
+	byteMap = lazily(`\bData:map\[(?:string\]\[\](?:uint8|byte)\{|[^\s:\]]{1,253}:\[\d{1,3} )`)
+)
+
+// secretObjects returns where the values of Secrets are in a text; w is the view of v.
+func (s *Sanitizer) secretObjects(v string, w view) []span {
+	d := &decoder{s: s, v: v, w: w, t: w.text}
+	d.secretObjects()
+	return d.found
+}
+
+func (d *decoder) secretObjects() {
+	if !secretDeclared.get().MatchString(d.t) && !byteMap.get().MatchString(d.t) {
+		return
+	}
+	for _, m := range secretData.get().FindAllStringSubmatchIndex(d.t, -1) {
+		_, open := lastGroup(m)
+		if m[0] < d.done {
+			continue
+		}
+		switch d.t[open-1] {
+		case '\n':
+			d.indented(m[0], open)
+		case '>':
+			if n := strings.Index(d.t[open:], "</"+d.t[m[0]:open]); n > 0 && m[0] > 0 && d.t[m[0]-1] == '<' {
+				d.hideAll(open, open+n)
+			}
+		default:
+			d.hideAll(open, d.bracketEnd(open))
+		}
+	}
+}
+
+// hideAll notes all of a part of the view, but the blanks around.
+func (d *decoder) hideAll(from, to int) {
+	part := d.t[from:to]
+	from += len(part) - len(strings.TrimLeft(part, " \t\r\n"))
+	to = from + len(strings.TrimSpace(part))
+	if to <= from || hasAtom(d.t[from:to]) && strings.IndexFunc(d.t[from:to], isAtom) == 0 && !strings.ContainsAny(d.t[from:to], ":=") {
+		return
+	}
+	d.note(from, to)
+}
+
+// bracketEnd returns where the bracket closes that is opened in front of a place; the end of the
+// text if it does not. Brackets in quotes do not count.
+func (d *decoder) bracketEnd(i int) int {
+	depth := 1
+	for i < len(d.t) {
+		switch d.t[i] {
+		case '{', '[', '(':
+			depth++
+		case '}', ']', ')':
+			if depth--; depth == 0 {
+				return i
+			}
+		case '"', '\'':
+			if i > 0 && strings.IndexByte(" \t\n:,=>{[(ub", d.t[i-1]) >= 0 {
+				if s := d.quotedValue(i); s.to < len(d.v) && s.to > s.from {
+					i = max(i+1, d.w.shownAt(s.to))
+				}
+			}
+		}
+		i++
+	}
+	return len(d.t)
+}
+
+// indented notes the values of the lines below a name that are indented deeper than it.
+func (d *decoder) indented(from, at int) {
+	start := strings.LastIndexByte(d.t[:from], '\n') + 1
+	column := from - start
+	toml := column > 0 && d.t[from-1] == '['
+	if column > 0 && (d.t[from-1] == '"' || d.t[from-1] == '\'') {
+		column--
+	}
+	for at < len(d.t) {
+		line := d.t[at:]
+		if n := strings.IndexByte(line, '\n'); n >= 0 {
+			line = line[:n]
+		}
+		deep := len(line) > column && strings.TrimLeft(line[column:], " \t") != line[column:]
+		body := min(skip(line, min(column, len(line)), " \t"), len(line))
+		switch {
+		case strings.TrimSpace(line) == "":
+		case toml && line[0] != '[':
+			d.entryValue(at, line)
+		case toml || !deep:
+			return
+		default:
+			d.entryValue(at+body, line[body:])
+		}
+		at += len(line) + 1
+	}
+}
+
+// entryValue notes the value of an entry, or a line that continues with one.
+func (d *decoder) entryValue(at int, line string) {
+	line = strings.TrimRight(line, " \t\r\",")
+	from := 0
+	if m := entryHead.get().FindString(line); m != "" {
+		from = len(m)
+	}
+	value := line[from:]
+	if value == "" || strings.Trim(value, "|>+-0123456789") == "" && strings.IndexByte("|>", value[0]) >= 0 {
+		return
+	}
+	if r := []rune(value); len(r) == 1 && isAtom(r[0]) {
+		return
+	}
+	d.note(at+from, at+len(line))
+}
+
+var entryHead = lazily(`^["']?[-A-Za-z0-9._]+["']?[ \t]*[:=][ \t]*["']?`)
