@@ -80,6 +80,6 @@ func (a *app) collect(ctx context.Context, format, to string) (err error) {
 	case "yaml":
 		return answer.YAML(a.IO.Out, d, o)
 	}
-	fmt.Fprintf(a.IO.Out, "%s written. To replay:\n  %s diagnose %s\n", a.Style().Clean(to), a.Name, a.Style().Clean(o.Source))
+	fmt.Fprintf(a.IO.Out, "%s written. To replay:\n  %s diagnose %s\n", a.CleanText(to), a.Name, a.CleanText(o.Source))
 	return nil
 }

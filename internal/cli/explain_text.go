@@ -121,7 +121,7 @@ type destroysPage struct {
 
 // pageOf is a command for programs.
 func (a *app) pageOf(c shellcommand.Command, notes []fault.CommandNote) commandPage {
-	p := commandPage{Kind: "command", Command: cmp.Or(c.Typed, c.Text), Effect: c.Effect, Does: c.Does, Next: []string{}}
+	p := commandPage{Kind: "command", Command: a.WithoutSecrets(cmp.Or(c.Typed, c.Text)), Effect: c.Effect, Does: c.Does, Next: []string{}}
 	for _, n := range notes {
 		if n.Destroys != nil {
 			p.Destroys = append(p.Destroys, destroysPage{*n.Destroys, n.Refs})
@@ -149,7 +149,7 @@ func (a *app) explainCommandLine(format string, known *fault.Catalog, c shellcom
 	if format != "text" {
 		return a.PrintData(format, p)
 	}
-	clean := a.Style().Clean
+	clean := a.CleanText
 	what := "This command"
 	if len(c.Steps) > 0 {
 		what = fmt.Sprintf("Of these %d commands the one that does most", len(c.Steps))
@@ -230,7 +230,7 @@ var unknownDoes = map[string]string{
 func (a *app) unknownFragment(format, words string) error {
 	const next = "give the whole loop, or each command in it"
 	if format != "text" {
-		page := unknownPage{Kind: "text", Result: message.Unknown, Text: words, Near: []lookup.Hit{}, Next: next}
+		page := unknownPage{Kind: "text", Result: message.Unknown, Text: a.WithoutSecrets(words), Near: []lookup.Hit{}, Next: next}
 		return errors.Join(a.PrintData(format, page), &cmdutil.ExitError{Code: cmdutil.ExitUndecided})
 	}
 	fmt.Fprintf(a.IO.Out, "UNKNOWN: this line of a script does nothing by itself. What counts are the commands behind it.\n\nNext: %s\n", next)
@@ -260,7 +260,7 @@ type unknownPage struct {
 // unknownText says that nothing is known of what a program printed, and how to continue.
 func (a *app) unknownText(format string, c *fault.Catalog, r *message.Report, words string) error {
 	near := lookup.New(lookup.FaultPages(c)).Near(words)
-	page := unknownPage{Kind: "text", Result: message.Unknown, Text: words, Near: near}
+	page := unknownPage{Kind: "text", Result: message.Unknown, Text: a.WithoutSecrets(words), Near: near}
 	for _, m := range r.Symptoms {
 		page.Next = cmp.Or(page.Next, m.Next)
 	}

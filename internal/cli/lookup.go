@@ -61,7 +61,7 @@ type searchPage struct {
 func (a *app) namedPage(format string, c *fault.Catalog, words string, hits []lookup.Hit) error {
 	e, ok := entryOf(c, hits[0].ID)
 	if format != "text" || !ok {
-		return a.PrintData(format, searchPage{"search", words, hits[0].ID, bestPages(hits)})
+		return a.PrintData(format, searchPage{"search", a.WithoutSecrets(words), hits[0].ID, bestPages(hits)})
 	}
 	if err := a.page(format, c, e); err != nil {
 		return err
@@ -92,9 +92,9 @@ func (a *app) pagesFor(format string, c *fault.Catalog, words string, hits []loo
 		best = hits[0].ID
 	}
 	if format != "text" {
-		return errors.Join(a.PrintData(format, searchPage{"search", words, best, hits}), undecided)
+		return errors.Join(a.PrintData(format, searchPage{"search", a.WithoutSecrets(words), best, hits}), undecided)
 	}
-	clean := a.Style().Clean(words)
+	clean := a.CleanText(words)
 	switch {
 	case len(hits) == 0:
 		fmt.Fprintln(a.IO.Out, "UNKNOWN: nothing is known about this text.")

@@ -123,7 +123,7 @@ func (a *App) AcceptNotes(r *session.Run, d *diagnosis.Diagnosis) {
 		if n.Warning {
 			kind = "warning"
 		}
-		fmt.Fprintf(a.IO.Err, "%s: %s: %s\n", a.Name, kind, a.Style().Clean(n.Text))
+		fmt.Fprintf(a.IO.Err, "%s: %s: %s\n", a.Name, kind, a.CleanText(n.Text))
 	}
 }
 

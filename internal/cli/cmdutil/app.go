@@ -162,6 +162,10 @@ func (a *App) WithoutSecrets(text string) string {
 	return s.Message(text)
 }
 
+// CleanText makes a text harmless to print on one line: without secrets and escape sequences. What a
+// user types may hold a secret, too, and a screen is copied into tickets.
+func (a *App) CleanText(text string) string { return a.Style().Clean(a.WithoutSecrets(text)) }
+
 // CleanLines makes an error harmless to print: without secrets and escape sequences. Its further lines are indented: one
 // that came from a server does not pass for one of ours.
 func (a *App) CleanLines(text string) string {

@@ -238,7 +238,7 @@ func AddBaseline(ctx context.Context, a *cmdutil.App, r *session.Run, d *diagnos
 	if !c.Certain() {
 		why := "not known whether the baseline is of this cluster: " + strings.Join(c.Identity.Reasons, "; ")
 		if !a.Quiet {
-			fmt.Fprintf(a.IO.Err, "%s: warning: %s: %s\n", a.Name, file, a.Style().Clean(why))
+			fmt.Fprintf(a.IO.Err, "%s: warning: %s: %s\n", a.Name, file, a.CleanText(why))
 		}
 		more = append(more, at(why, cluster))
 		changed.Not = why
