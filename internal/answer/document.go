@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -63,7 +64,7 @@ type hostState struct {
 // findings are those that the document has. Of a large cluster nine of ten are absent or
 // not applicable, and decide nothing: what rules out a root is with the root. What is unknown
 // for one reason at many hosts is one entry.
-func (o Options) findings(all []diagnosis.Finding) ([]finding, *omitted) {
+func (o Options) findings(all []diagnosis.Finding, aside diagnosis.Aside) ([]finding, *omitted) {
 	if all == nil {
 		return nil, nil
 	}
@@ -74,33 +75,37 @@ func (o Options) findings(all []diagnosis.Finding) ([]finding, *omitted) {
 		}
 		return list, nil
 	}
-	kept, left := []finding{}, &omitted{}
+	kept, left := []finding{}, &omitted{Absent: aside.Absent, NotApplicable: aside.NotApplicable}
 	seen := map[likeness]int{}
 	for i := range all {
 		f := &all[i]
 		switch {
-		case decidesNothing(f) && f.Outcome == fault.Absent:
+		case f.DecidesNothing() && f.Outcome == fault.Absent:
 			left.Absent++
 			continue
-		case decidesNothing(f):
+		case f.DecidesNothing():
 			left.NotApplicable++
 			continue
 		case f.Outcome == fault.Unknown && len(f.Evidence) == 0 && f.Accepted == nil:
 			like := likenessOf(f)
 			if first, ok := seen[like]; ok {
-				kept[first].Others = append(kept[first].Others, f.Subject)
+				kept[first].Others = append(append(kept[first].Others, f.Subject), f.Others...)
 				continue
 			}
 			seen[like] = len(kept)
 		}
-		kept = append(kept, finding{Finding: f})
+		kept = append(kept, finding{Finding: f, Others: slices.Clip(f.Others)}) // it is shared
+	}
+	for i := range kept {
+		if others := kept[i].Others; !slices.IsSortedFunc(others, compareSubjects) {
+			kept[i].Others = slices.SortedFunc(slices.Values(others), compareSubjects)
+		}
 	}
 	return kept, left
 }
 
-// decidesNothing: it is absent or not applicable, not in progress, and not accepted.
-func decidesNothing(f *diagnosis.Finding) bool {
-	return (f.Outcome == fault.Absent || f.Outcome == fault.NotApplicable) && f.Until.IsZero() && f.Accepted == nil
+func compareSubjects(a, b fault.Subject) int {
+	return fault.CompareKeys(fault.Key{Subject: a}, fault.Key{Subject: b})
 }
 
 // likeness is what findings have in common that differ in nothing but the names of their
@@ -184,7 +189,7 @@ type (
 )
 
 func newDocument(d *diagnosis.Diagnosis, o Options) *document {
-	findings, left := o.findings(d.Findings)
+	findings, left := o.findings(d.Findings, d.Aside)
 	hosts, timeline := o.hosts(d, left)
 	doc := &document{
 		APIVersion: d.APIVersion, Kind: d.Kind, Source: d.Source, Now: d.Now, Cluster: d.Cluster, Verdict: d.Verdict,

@@ -21,15 +21,15 @@ func TestFindings(t *testing.T) {
 		{Fault: "d", Outcome: fault.NotApplicable}, {Fault: "e", Outcome: fault.Absent, Until: time.Unix(1, 0)},
 		{Fault: "f", Outcome: fault.Absent, Accepted: &diagnosis.Accepted{}}, {Fault: "g", Outcome: fault.Absent},
 	}
-	kept, left := Options{}.findings(all)
+	kept, left := Options{}.findings(all, diagnosis.Aside{Absent: 40, NotApplicable: 50})
 	var ids string
 	for _, f := range kept {
 		ids += f.Fault
 	}
-	if ids != "acef" || left == nil || *left != (omitted{Absent: 2, NotApplicable: 1}) {
-		t.Errorf("kept %s, left %+v, want acef and 2 and 1", ids, left)
+	if ids != "acef" || left == nil || *left != (omitted{Absent: 42, NotApplicable: 51}) {
+		t.Errorf("kept %s, left %+v, want acef and 42 and 51", ids, left)
 	}
-	if kept, left = (Options{Findings: true}).findings(all); len(kept) != len(all) || left != nil {
+	if kept, left = (Options{Findings: true}).findings(all, diagnosis.Aside{}); len(kept) != len(all) || left != nil {
 		t.Errorf("with all findings: %d kept, left %+v", len(kept), left)
 	}
 }
@@ -54,7 +54,7 @@ func TestUnknownAlike(t *testing.T) {
 		unknown("a", "w1", "not run on w1"), unknown("a", "w2", "not run on w2"), unknown("a", "w3", "forbidden"), unknown("a", "w4", "not run on w4"),
 		seen, present, log("w7", "pod/x"), log("w8", "pod/y"), unknown("b", "w1", "not run on w1"),
 	}
-	kept, _ := Options{}.findings(all)
+	kept, _ := Options{}.findings(all, diagnosis.Aside{})
 	var got []string
 	for _, f := range kept {
 		entry := f.Fault + " " + f.Subject.Name

@@ -139,7 +139,7 @@ type text struct {
 func newText(d *diagnosis.Diagnosis, o Options) *text {
 	t := &text{Page: page.Page{Style: o.Style}, o: o, d: d, finding: map[fault.Key]diagnosis.Finding{}}
 	for i := range d.Findings {
-		if f := &d.Findings[i]; !decidesNothing(f) {
+		if f := &d.Findings[i]; !f.DecidesNothing() {
 			t.finding[f.Key()] = *f
 		}
 	}

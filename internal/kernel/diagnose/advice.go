@@ -148,23 +148,19 @@ func held(r fault.Result) string {
 // known computes the facts of a remedy. One that does not apply to the subject counts as unknown:
 // it fills no placeholder and meets no requirement.
 func (e *Engine) known(ctx context.Context, w *facts.World, f *fault.Fault, s fault.Subject) (map[string]any, error) {
-	b := bound{given: f.Given, vars: map[string]any{
-		"this": fault.This{Name: s.Name, Namespace: s.Namespace, Kind: string(s.Kind), Now: w.Now, Version: w.Version},
-	}}
-	for _, name := range variables(f) {
+	b := bound{given: f.Given, names: variables(f)}
+	for _, name := range b.names {
 		fact, ok := e.facts[f.Given[name].Fact]
 		if !ok {
 			return nil, fmt.Errorf("there is no fact %q", f.Given[name].Fact)
 		}
-		b.add(name, w.Compute(ctx, fact, s))
+		b.bind(ctx, w, []facts.Fact{fact}, s)
 		if b.err != nil {
 			return nil, b.err
 		}
-		if b.notApplicable != "" {
-			b.vars[name], b.notApplicable = fault.Var{Name: name}, ""
-		}
+		b.notApplicable = ""
 	}
-	return b.vars, nil
+	return b.variables(), nil
 }
 
 func (e *Engine) result(f *fault.Fault, expr string, vars map[string]any) (fault.Result, error) {

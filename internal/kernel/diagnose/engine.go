@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"strings"
 
@@ -35,6 +34,7 @@ type Engine struct {
 	facts    map[string]facts.Fact
 	relate   Relater
 	log      *slog.Logger
+	deciding bool // see Options
 }
 
 // New returns an engine. The catalog's expressions are compiled as they are used; compiler keeps
@@ -56,68 +56,38 @@ func New(catalog *fault.Catalog, list []facts.Fact, relate Relater, compiler *fa
 // Evaluate evaluates one fault for one subject. The error is a defect of the
 // catalog or a fact, never an outcome.
 func (e *Engine) Evaluate(ctx context.Context, w *facts.World, f *fault.Fault, s fault.Subject) (diagnosis.Finding, error) {
-	t, err := open(ctx, w, f)
+	t, err := e.open(ctx, w, f)
 	if err != nil {
 		return diagnosis.Finding{}, err
 	}
-	return e.evaluate(ctx, w, t, s)
+	out, err := e.evaluate(ctx, w, t, s)
+	out.Title = t.titleOf(s)
+	return out, err
 }
 
-// tested is a fault that is evaluated for one subject after another, with what is the same for all
-// of them.
-type tested struct {
-	fault    *fault.Fault
-	title    fault.Title
-	given    []string // its variables, sorted
-	order    []int    // of them in a proof: as the expressions speak of them
-	excluded string   // why it does not apply to this cluster, "" where it does
-}
-
-// withoutValues returns the title of a finding for which nothing was evaluated.
-func (t tested) withoutValues(s fault.Subject) string {
-	return t.title.Fill(s.Name, func(string) string { return "" })
-}
-
-func open(ctx context.Context, w *facts.World, f *fault.Fault) (tested, error) {
-	t := tested{fault: f, title: fault.ParseTitle(f, f.Title), given: variables(f), order: make([]int, len(f.Given))}
-	text := f.When + " " + strings.Join(f.Support, " ")
-	for i := range t.order {
-		t.order[i] = i
-	}
-	slices.SortStableFunc(t.order, func(a, b int) int { return position(text, t.given[a]) - position(text, t.given[b]) })
-	ok, why := applies(f.Versions, w.Version)
-	if ok {
-		var err error
-		if why, err = excludedByTopology(ctx, w, f); err != nil {
-			return tested{}, err
-		}
-	}
-	t.excluded = why
-	return t, nil
-}
-
-func variables(f *fault.Fault) []string { return slices.Sorted(maps.Keys(f.Given)) }
-
-func (e *Engine) evaluate(ctx context.Context, w *facts.World, t tested, s fault.Subject) (diagnosis.Finding, error) {
+// evaluate returns the finding without its title: see titleOf.
+func (e *Engine) evaluate(ctx context.Context, w *facts.World, t *tested, s fault.Subject) (diagnosis.Finding, error) {
 	f := t.fault
-	out := diagnosis.Finding{Fault: f.ID, Subject: s, Severity: f.Severity, Title: f.Title}
+	out := diagnosis.Finding{Fault: f.ID, Subject: s, Severity: f.Severity}
+	v := &t.state
+	v.begin(e, t)
 	if t.excluded != "" {
-		out.Outcome, out.Reason, out.Title = fault.NotApplicable, t.excluded, t.withoutValues(s)
+		out.Outcome, out.Reason = fault.NotApplicable, t.excluded
 		return out, nil
 	}
-	b := e.bind(ctx, w, f, t.given, s)
+	b := &v.bound
+	b.bind(ctx, w, t.facts, s)
 	if b.err != nil {
 		return out, b.err
 	}
 	if b.notApplicable != "" {
-		out.Outcome, out.Reason, out.Evidence, out.Title = fault.NotApplicable, b.notApplicable, b.excludes, t.withoutValues(s)
+		out.Outcome, out.Reason, out.Evidence = fault.NotApplicable, b.notApplicable, b.excludes
 		return out, nil
 	}
-	v := &evaluation{engine: e, tested: t, bound: b}
 	if err := v.run(&out, w); err != nil {
 		return out, fmt.Errorf("evaluate fault %s for %s: %w", f.ID, s, err)
 	}
-	out.Title = v.title()
+	v.judged = true
 	return out, nil
 }
 
@@ -172,49 +142,69 @@ const external = "External"
 
 // bound has the facts of one evaluation by variable.
 type bound struct {
-	vars          map[string]any
+	this          fault.This
 	given         map[string]fault.FactRef // variable -> fact
 	names         []string                 // its variables, sorted
 	values        []facts.Value            // of the variables
+	vars          map[string]any           // the variables as expressions see them; empty until one is evaluated
 	notApplicable string
 	excludes      []evidence.Item // what shows that it is not applicable
 	err           error
 }
 
-// bind computes the facts of a fault's variables, see variables.
-func (e *Engine) bind(ctx context.Context, w *facts.World, f *fault.Fault, names []string, s fault.Subject) bound {
-	b := bound{given: f.Given, names: names, values: make([]facts.Value, 0, len(names))}
-	b.vars = make(map[string]any, len(f.Given)+2)
-	b.vars["this"] = fault.This{Name: s.Name, Namespace: s.Namespace, Kind: string(s.Kind), Now: w.Now, Version: w.Version}
-	for _, name := range names {
+// bind computes the facts of a fault's variables for a subject.
+func (e *Engine) bind(ctx context.Context, w *facts.World, f *fault.Fault, s fault.Subject) bound {
+	b := bound{given: f.Given, names: variables(f)}
+	list := make([]facts.Fact, 0, len(b.names))
+	for _, name := range b.names {
 		fact, ok := e.facts[f.Given[name].Fact]
 		if !ok {
 			b.err = fmt.Errorf("fault %s: there is no fact %q", f.ID, f.Given[name].Fact)
 			return b
 		}
-		v := w.Compute(ctx, fact, s)
-		b.values = append(b.values, v)
-		b.add(name, v)
-		if b.err != nil || b.notApplicable != "" {
-			return b
-		}
+		list = append(list, fact)
 	}
+	b.bind(ctx, w, list, s)
 	return b
 }
 
-// add adds a variable for a value: known, unknown as a whole, or not applicable.
-func (b *bound) add(name string, v facts.Value) {
-	_, unavailable := evidence.AsUnavailable(v.Err)
-	switch {
-	case v.Err == nil:
-		b.vars[name] = fault.Var{Name: name, Record: v}
-	case errors.Is(v.Err, facts.ErrNotApplicable):
-		b.notApplicable, b.excludes, _ = v.WhyNot()
-	case unavailable:
-		b.vars[name] = fault.Var{Name: name}
-	default:
-		b.err = fmt.Errorf("compute fact %s: %w", b.given[name].Fact, v.Err)
+// bind computes the facts of the variables for a subject. It stops at the first that has none.
+func (b *bound) bind(ctx context.Context, w *facts.World, list []facts.Fact, s fault.Subject) {
+	b.this = fault.This{Name: s.Name, Namespace: s.Namespace, Kind: string(s.Kind), Now: w.Now, Version: w.Version}
+	for i := range list {
+		v := w.Compute(ctx, list[i], s)
+		b.values = append(b.values, v)
+		if v.Err == nil {
+			continue
+		}
+		if errors.Is(v.Err, facts.ErrNotApplicable) {
+			b.notApplicable, b.excludes, _ = v.WhyNot()
+		} else if _, unavailable := evidence.AsUnavailable(v.Err); !unavailable {
+			b.err = fmt.Errorf("compute fact %s: %w", list[i].Name, v.Err)
+		}
+		if b.err != nil || b.notApplicable != "" {
+			return
+		}
 	}
+}
+
+// variables returns what an expression sees: each fact, known or unknown as a whole, and the subject.
+func (b *bound) variables() map[string]any {
+	if len(b.vars) > 0 {
+		return b.vars
+	}
+	if b.vars == nil {
+		b.vars = make(map[string]any, len(b.names)+2)
+	}
+	b.vars["this"] = b.this
+	for i, v := range b.values {
+		if v.Err == nil {
+			b.vars[b.names[i]] = fault.Var{Name: b.names[i], Record: v}
+		} else {
+			b.vars[b.names[i]] = fault.Var{Name: b.names[i]}
+		}
+	}
+	return b.vars
 }
 
 // why returns why a name of an expression is unknown: "variable", or "variable.field".
@@ -266,33 +256,45 @@ func (b *bound) unread(names []string) []*evidence.Unavailable {
 // evaluation is the evaluation of one fault for one subject.
 type evaluation struct {
 	engine *Engine
-	tested tested
+	tested *tested
 	bound  bound
-	used   []*fault.Program // the expressions that decided
-	hidden []string         // why it is not known when the condition began, see timeOf
+	used   []*expression // the expressions that decided
+	hidden []string      // why it is not known when the condition began, see timeOf
+	shown  []int         // room of fields
+	judged bool          // the condition was evaluated: the facts have values for a title
 
 	doubted map[string]any // the variables without what rests on lists that may lack an object, see lost
 }
 
-// fields are the fields of a variable that the expressions read.
-func (v *evaluation) fields(name string) []string {
+// begin forgets the subject before.
+func (v *evaluation) begin(e *Engine, t *tested) {
+	clear(v.bound.vars)
+	*v = evaluation{
+		engine: e, tested: t, used: v.used[:0], shown: v.shown[:0],
+		bound: bound{given: t.fault.Given, names: t.given, values: v.bound.values[:0], vars: v.bound.vars},
+	}
+}
+
+// fields are the indexes of the fields of the i-th variable that the expressions read. The next call
+// uses the same room.
+func (v *evaluation) fields(i int) []int {
 	if len(v.used) == 1 {
-		return v.used[0].Selects[name]
+		return v.used[0].fields[i]
 	}
-	var list []string
-	for _, p := range v.used {
-		list = append(list, p.Selects[name]...)
+	v.shown = v.shown[:0]
+	for _, x := range v.used {
+		v.shown = append(v.shown, x.fields[i]...)
 	}
-	return list
+	return v.shown
 }
 
 func (v *evaluation) eval(expr string) (fault.Result, error) {
-	p, err := v.engine.compiler.Compile(v.tested.fault, expr)
+	x, err := v.tested.expression(v.engine.compiler, expr)
 	if err != nil {
 		return fault.Result{}, err
 	}
-	v.used = append(v.used, p)
-	return v.with(expr, v.bound.vars)
+	v.used = append(v.used, x)
+	return x.eval(v.tested, &v.bound)
 }
 
 func (v *evaluation) run(out *diagnosis.Finding, w *facts.World) error {
@@ -302,8 +304,8 @@ func (v *evaluation) run(out *diagnosis.Finding, w *facts.World) error {
 	}
 	out.Evidence = v.proof()
 	if !when.Known() {
-		out.Outcome, out.Missing = fault.Unknown, v.missing(when.Unknown)
-		out.Reason, out.Withheld, out.Unread = v.bound.reason(when.Unknown), v.bound.withheld(when.Unknown), v.bound.unread(when.Unknown)
+		out.Outcome = fault.Unknown
+		v.tested.unknown.tell(out, v, when.Unknown)
 		return nil
 	}
 	if out.Lost, err = v.lost(out.Evidence, w, when.True()); err != nil {
@@ -398,7 +400,7 @@ func (v *evaluation) proof() []evidence.Item {
 	parts := make([][]evidence.Item, 0, len(v.tested.order))
 	n := 0
 	for _, i := range v.tested.order {
-		if part := v.bound.values[i].Proof(v.fields(v.tested.given[i])); len(part) > 0 {
+		if part := v.bound.values[i].Proof(v.fields(i)); len(part) > 0 {
 			parts = append(parts, part)
 			n += len(part)
 		}
@@ -442,27 +444,4 @@ func contains(list []evidence.Item, item *evidence.Item) bool {
 		}
 	}
 	return false
-}
-
-// position is where an expression first uses a variable.
-func position(text, name string) int {
-	if at := strings.Index(text, name+"."); at >= 0 {
-		return at
-	}
-	return len(text)
-}
-
-// title fills the placeholders of a title.
-func (v *evaluation) title() string {
-	return v.tested.title.Fill(v.bound.vars["this"].(fault.This).Name, func(expr string) string {
-		p, err := v.engine.compiler.Compile(v.tested.fault, expr)
-		if err != nil {
-			return ""
-		}
-		r, err := p.Eval(v.bound.vars)
-		if err != nil || !r.Known() {
-			return ""
-		}
-		return fault.Show(r)
-	})
 }

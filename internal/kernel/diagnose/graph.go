@@ -143,12 +143,13 @@ func (g *graph) holds(ctx context.Context, f *fault.Fault, e fault.Edge, cause, 
 	if err != nil {
 		return false, err
 	}
-	b := g.engine.bind(ctx, g.world, f, variables(f), cause.Subject)
+	b := g.engine.bind(ctx, g.world, f, cause.Subject)
 	if b.err != nil {
 		return false, b.err
 	}
-	b.vars["effect"] = fault.Effect{Name: effect.Subject.Name, Kind: string(effect.Subject.Kind), Since: orLatest(effect.Since)}
-	r, err := p.Eval(b.vars)
+	vars := b.variables()
+	vars["effect"] = fault.Effect{Name: effect.Subject.Name, Kind: string(effect.Subject.Kind), Since: orLatest(effect.Since)}
+	r, err := p.Eval(vars)
 	if err != nil {
 		return false, fmt.Errorf("condition of the edge %s -> %s: %w", f.ID, e.Fault, err)
 	}

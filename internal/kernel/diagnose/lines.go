@@ -61,13 +61,13 @@ func ended(i *diagnosis.Installer) bool {
 // withLines computes the answer again with the causes that lines show, in their order.
 func (e *Engine) withLines(ctx context.Context, w *facts.World, o Options, d *diagnosis.Diagnosis, more []diagnosis.Finding) (*diagnosis.Diagnosis, error) {
 	again := &diagnosis.Diagnosis{
-		APIVersion: d.APIVersion, Kind: d.Kind, Now: d.Now, Cluster: d.Cluster, Source: d.Source, Stats: d.Stats,
+		APIVersion: d.APIVersion, Kind: d.Kind, Now: d.Now, Cluster: d.Cluster, Source: d.Source, Stats: d.Stats, Aside: d.Aside,
 		Findings: slices.DeleteFunc(slices.Clone(d.Findings), func(f diagnosis.Finding) bool {
 			return slices.ContainsFunc(more, func(m diagnosis.Finding) bool { return m.Key() == f.Key() })
 		}),
 	}
 	again.Findings = append(again.Findings, more...)
-	slices.SortStableFunc(again.Findings, func(a, b diagnosis.Finding) int { return compareKeys(a.Key(), b.Key()) })
+	slices.SortStableFunc(again.Findings, func(a, b diagnosis.Finding) int { return fault.CompareKeys(a.Key(), b.Key()) })
 	if err := e.complete(ctx, w, o, again); err != nil {
 		return nil, err
 	}

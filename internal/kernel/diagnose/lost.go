@@ -27,10 +27,10 @@ func (v *evaluation) lost(proof []evidence.Item, w *facts.World, holds bool) (*e
 	if i < 0 {
 		return nil, nil
 	}
-	v.doubted = map[string]any{"this": v.bound.vars["this"]}
+	v.doubted = map[string]any{"this": v.bound.this}
 	for i, name := range v.tested.given {
-		v.doubted[name] = v.bound.vars[name]
-		if known, ok := v.doubted[name].(fault.Var); ok && known.Record != nil {
+		v.doubted[name] = v.bound.variables()[name]
+		if v.bound.values[i].Err == nil {
 			v.doubted[name] = fault.Var{Name: name, Record: v.bound.values[i].WithDoubt(doubt)}
 		}
 	}
@@ -58,11 +58,11 @@ func mayBeLost(item *evidence.Item) string {
 
 // with evaluates an expression of the fault over other variables.
 func (v *evaluation) with(expr string, vars map[string]any) (fault.Result, error) {
-	p, err := v.engine.compiler.Compile(v.tested.fault, expr)
+	x, err := v.tested.expression(v.engine.compiler, expr)
 	if err != nil {
 		return fault.Result{}, err
 	}
-	r, err := p.Eval(vars)
+	r, err := x.program.Eval(vars)
 	if err != nil {
 		return r, fmt.Errorf("%q: %w", expr, err)
 	}

@@ -63,7 +63,7 @@ func groupByFault(alone []diagnosis.Root) []diagnosis.Root {
 		if n := b.Severity.Rank() - a.Severity.Rank(); n != 0 {
 			return n
 		}
-		return compareKeys(a.Cases[0].Key, b.Cases[0].Key)
+		return fault.CompareKeys(a.Cases[0].Key, b.Cases[0].Key)
 	})
 	var list []diagnosis.Root
 	at := map[string]int{}
@@ -307,7 +307,7 @@ func (g *graph) supply(finding diagnosis.Finding, f *fault.Fault) evidence.Suppl
 	if finding.Subject.Name == fault.Unnamed {
 		return evidence.Supply{}
 	}
-	b := g.engine.bind(context.Background(), g.world, f, variables(f), finding.Subject) // facts are memoised: nothing is read again
+	b := g.engine.bind(context.Background(), g.world, f, finding.Subject) // facts are memoised: nothing is read again
 	for _, v := range b.values {
 		if supply := v.Supply(); !supply.IsZero() {
 			return supply

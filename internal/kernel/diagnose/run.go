@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/crash"
@@ -43,7 +41,10 @@ type Options struct {
 	Skip    []string
 	Accept  Accepter // nil: nothing is accepted
 	Lines   []Lines  // causes that lines show, where the sources are texts and nothing else
-	Log     *slog.Logger
+	// Deciding leaves out findings about hosts that decide nothing, and only counts them; one of each
+	// fault stays. A host of a large cluster has two hundred of them.
+	Deciding bool
+	Log      *slog.Logger
 	// Plannable reports whether a plan can be made now that carries a remedy out for a cause that is
 	// proven; nil: wherever the catalog says so.
 	Plannable Plannable
@@ -94,12 +95,13 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 		return nil, fmt.Errorf("describe cluster: %w", err)
 	}
 	w.Version, w.Topology, w.Installed, w.ReadBy = info.Version, info.Topology, info.Began, info.ReadBy
-	findings, subjects, err := engine.evaluateAll(ctx, w, o.chosen())
+	engine.deciding = o.Deciding && len(o.Lines) == 0 // lines replace findings one by one
+	found, err := engine.evaluateAll(ctx, w, o.chosen())
 	if err != nil {
 		return nil, err
 	}
 	d := &diagnosis.Diagnosis{
-		APIVersion: "rollcall.dev/v1alpha1", Kind: "Diagnosis", Now: now.UTC(), Cluster: info, Findings: findings,
+		APIVersion: "rollcall.dev/v1alpha1", Kind: "Diagnosis", Now: now.UTC(), Cluster: info, Findings: found.findings, Aside: found.aside,
 		Source: diagnosis.Source{
 			Kind:    desc.Kind,
 			Origin:  desc.Origin,
@@ -113,7 +115,7 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 	if Far(now, desc) {
 		d.Source.Newest = desc.Now.UTC()
 	}
-	d.Stats = diagnosis.Stats{Faults: len(o.chosen()), Subjects: subjects, Facts: len(o.Facts)}
+	d.Stats = diagnosis.Stats{Faults: len(o.chosen()), Subjects: found.subjects, Facts: len(o.Facts)}
 	if err := engine.complete(ctx, w, o, d); err != nil {
 		return nil, err
 	}
@@ -231,135 +233,6 @@ func prefetch(ctx context.Context, o Options) error {
 	return ctx.Err()
 }
 
-// maxSubjects bounds how many subjects of one kind are judged one by one. A
-// cluster has some thousand nodes at most; more than this is a flood, of which the
-// facts about the whole speak, or an archive that was made to hurt.
-const maxSubjects = 10_000
-
-// unnamed is what a title has for a subject whose name is not known.
-func unnamed(k fault.Kind) string {
-	if k == fault.Host {
-		return "a host whose name is not known"
-	}
-	return "…"
-}
-
-// evaluateAll evaluates faults for all subjects of their kind. Where the subjects of a kind
-// cannot be listed, or only some of them, one unknown finding per fault says so.
-func (e *Engine) evaluateAll(ctx context.Context, w *facts.World, list []*fault.Fault) ([]diagnosis.Finding, int, error) {
-	subjects := map[fault.Kind][]fault.Subject{}
-	blind := map[fault.Kind]error{}
-	count := 0
-	for _, k := range fault.Kinds() {
-		s, err := e.relate.Subjects(ctx, w, k)
-		if _, ok := evidence.AsUnavailable(err); ok {
-			blind[k] = err
-		} else if err != nil {
-			return nil, 0, fmt.Errorf("list subjects of kind %s: %w", k, err)
-		}
-		if len(s) > maxSubjects {
-			blind[k] = &evidence.Unavailable{Why: evidence.Damaged, Detail: fmt.Sprintf("there are %d of kind %s, at most %d are judged one by one",
-				len(s), k, maxSubjects)}
-			s = nil
-		}
-		subjects[k] = s
-		count += len(s)
-	}
-	// Faults are judged side by side: on a large cluster that is half of the time. The
-	// order of the answer does not depend on it.
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b *fault.Fault) int { return strings.Compare(a.ID, b.ID) })
-	parts := make([][]diagnosis.Finding, len(list))
-	// One array for all: a copy of each part takes as much memory again, which is a tenth of
-	// the whole on 500 nodes.
-	total := 0
-	for _, f := range list {
-		total += len(subjects[f.For]) + 1
-	}
-	all := make([]diagnosis.Finding, total)
-	room := all
-	group, ctx := crash.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, f := range list {
-		err := blind[f.For]
-		size := len(subjects[f.For]) + 1
-		own := room[:0:size]
-		room = room[size:]
-		if err != nil && len(subjects[f.For]) == 0 {
-			parts[i] = append(own, unlisted(f, err))
-			continue
-		}
-		group.Go(func() error {
-			known, broken := e.evaluateFor(ctx, w, f, subjects[f.For], own)
-			if err != nil && f.For != fault.Host { // of the others nothing is known
-				known = append(known, unlisted(f, err))
-			}
-			parts[i] = known
-			return broken
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, 0, err
-	}
-	// To move findings costs more than to compare them: each part is sorted, and then they
-	// are in the order of their faults.
-	for _, part := range parts {
-		slices.SortStableFunc(part, func(a, b diagnosis.Finding) int { return compareKeys(a.Key(), b.Key()) })
-	}
-	findings := all[:0]
-	for _, part := range parts {
-		findings = append(findings, part...)
-	}
-	return findings, count, nil
-}
-
-// unlisted is the finding of a fault for those of its subjects of which nothing could be read.
-func unlisted(f *fault.Fault, err error) diagnosis.Finding {
-	supply := evidence.SupplyOf(err)
-	return diagnosis.Finding{
-		Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: fault.Unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
-		Title:  fault.FillTitle(f, f.Title, unnamed(f.For), func(string) string { return "" }),
-		Reason: "it could not be read which there are: " + err.Error(), Supply: &supply,
-	}
-}
-
-// evaluateFor appends what a fault is for subjects to a list.
-func (e *Engine) evaluateFor(ctx context.Context, w *facts.World, f *fault.Fault, subjects []fault.Subject,
-	list []diagnosis.Finding) ([]diagnosis.Finding, error) {
-	t, err := open(ctx, w, f)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range subjects {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		finding, err := e.evaluate(ctx, w, t, s)
-		if err != nil {
-			return nil, err
-		}
-		if len(list) > 0 {
-			shareUnknown(&finding, &list[len(list)-1])
-		}
-		list = append(list, finding)
-	}
-	return list, nil
-}
-
-// shareUnknown lets a finding have the words and lists of the one before it where they are equal: a cluster
-// of some thousand hosts of which little is known has a million that say the same.
-func shareUnknown(f, before *diagnosis.Finding) {
-	if f.Reason == before.Reason {
-		f.Reason = before.Reason
-	}
-	if slices.Equal(f.Missing, before.Missing) {
-		f.Missing = before.Missing
-	}
-	if slices.Equal(f.Unread, before.Unread) {
-		f.Unread = before.Unread
-	}
-}
-
 // requests returns the names of each host's certificate requests.
 func (e *Engine) requests(ctx context.Context, w *facts.World, hosts []diagnosis.HostState) (map[string][]string, error) {
 	out := map[string][]string{}
@@ -429,23 +302,6 @@ func causes(roots []diagnosis.Root) []cause {
 		}
 	}
 	return list
-}
-
-// compareKeys orders by fault, then by the subject as it is written and its
-// namespace. There are hundreds of thousands of findings on a large cluster, so the
-// text is only made where the names do not decide.
-func compareKeys(a, b fault.Key) int {
-	if c := strings.Compare(a.Fault, b.Fault); c != 0 {
-		return c
-	}
-	x, y := a.Subject, b.Subject
-	if x.Kind == y.Kind {
-		n := min(len(x.Name), len(y.Name))
-		if c := strings.Compare(x.Name[:n], y.Name[:n]); c != 0 {
-			return c
-		}
-	}
-	return strings.Compare(x.String()+x.Namespace, y.String()+y.Namespace)
 }
 
 // timeline gathers when findings began and stages were passed.

@@ -33,6 +33,7 @@ type Diagnosis struct {
 	Accepted    []AcceptedFinding   `json:"accepted,omitempty"`
 	Edges       []EdgeSeen          `json:"edges"`
 	Findings    []Finding           `json:"findings"`
+	Aside       Aside               `json:"-"` // findings that decide nothing and are only counted
 	Hosts       []HostState         `json:"hosts"`
 	Machines    *Machines           `json:"machines,omitempty"` // of a preflight that asked BMCs
 	Paths       []Path              `json:"paths,omitempty"`    // of a preflight that asked the network

@@ -20,6 +20,9 @@ type Finding struct {
 	Reason   string          `json:"reason,omitempty"` // why unknown, not applicable, or ruled out
 	Missing  []string        `json:"missing,omitempty"`
 	Accepted *Accepted       `json:"accepted,omitempty"` // a person accepts it, or all that explains it
+	// Others are further hosts of which the same is unknown for the same reason, and that have no finding
+	// of their own: see diagnose.Options.Deciding.
+	Others []fault.Subject `json:"-"`
 	// Unread is what an unknown finding lacks, the most important first.
 	Unread []*evidence.Unavailable `json:"-"`
 	// Lost is the evidence from a list on which a finding rests although an object may be lost
@@ -42,6 +45,23 @@ type Finding struct {
 
 // Waiting reports whether the fault's condition holds and is still normal.
 func (f Finding) Waiting() bool { return f.Outcome == fault.Absent && !f.Until.IsZero() }
+
+// DecidesNothing reports whether the fault is absent or not applicable, not in progress, and not accepted.
+func (f *Finding) DecidesNothing() bool {
+	return (f.Outcome == fault.Absent || f.Outcome == fault.NotApplicable) && f.Until.IsZero() && f.Accepted == nil
+}
+
+// Aside counts findings that decide nothing and are not in the diagnosis.
+type Aside struct{ Absent, NotApplicable int }
+
+// Count counts one more.
+func (a *Aside) Count(o fault.Outcome) {
+	if o == fault.Absent {
+		a.Absent++
+		return
+	}
+	a.NotApplicable++
+}
 
 // Key identifies a finding.
 func (f Finding) Key() fault.Key { return fault.Key{Fault: f.Fault, Subject: f.Subject} }

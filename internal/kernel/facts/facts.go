@@ -21,6 +21,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -116,27 +117,24 @@ type World struct {
 type shared struct {
 	mu     sync.Mutex
 	memos  map[string]*memo
-	values map[asked]*answer
+	tables map[string]*table            // by the name of a fact
 	gaps   map[evidence.TextQuery][]gap // of the texts that were read
-	latest map[string]*latest           // by the name of a fact
 }
 
-// latest is a fact and what its newest computation needed: mostly what the next one needs, too,
-// which then has no list of its own. A large cluster has some hundred thousand.
-type latest struct {
-	fact  *Fact
+// table has the values of one fact.
+type table struct {
+	mu     sync.Mutex
+	fact   *Fact
+	values map[fault.Subject]*answer
+	// needs are what the newest computation needed: mostly what the next one needs, too, which then
+	// has no list of its own. A large cluster has some hundred thousand.
 	needs []evidence.Need
 }
 
-// asked is what Compute computes once.
-type asked struct {
-	fact    string
-	subject fault.Subject
-}
-
 type answer struct {
-	once  sync.Once
-	value Value
+	mu    sync.Mutex
+	done  atomic.Bool
+	value Value // once done
 }
 
 type memo struct {
@@ -252,10 +250,9 @@ func (t *touched) all() []evidence.Need {
 // NewWorld returns a world over a reader at a time.
 func NewWorld(r *reader.Reader, now time.Time) *World {
 	return &World{
-		Now:    now,
-		reader: r,
-		shared: &shared{memos: map[string]*memo{}, values: map[asked]*answer{}, gaps: map[evidence.TextQuery][]gap{},
-			latest: map[string]*latest{}},
+		Now:     now,
+		reader:  r,
+		shared:  &shared{memos: map[string]*memo{}, tables: map[string]*table{}, gaps: map[evidence.TextQuery][]gap{}},
 		touched: &touched{},
 	}
 }
@@ -419,46 +416,68 @@ func (w *World) Compute(ctx context.Context, f Fact, s fault.Subject) Value {
 	if f.For == fault.Cluster {
 		s = fault.Subject{Cluster: s.Cluster, Kind: fault.Cluster}
 	}
-	key := asked{f.Name, s}
-	w.shared.mu.Lock()
-	a := w.shared.values[key]
-	if a == nil {
-		a = &answer{}
-		w.shared.values[key] = a
+	t := w.shared.table(&f)
+	a := t.answer(s)
+	if !a.done.Load() {
+		a.compute(ctx, w, t, s)
 	}
-	w.shared.mu.Unlock()
-	a.once.Do(func() {
-		inner := w.scope()
-		r, err := f.read(ctx, inner, s)
-		gap := inner.touched.gap()
-		if err == nil {
-			r.limit(gap)
-		}
-		a.value = Value{Err: asUnknown(err, gap), fact: w.shared.settle(f, inner.touched), record: r, touched: inner.touched}
-	})
 	return a.value
 }
 
-// settle shares with the computation of a fact that is over what the one before it has, and
-// returns the fact, which all of them share.
-func (s *shared) settle(f Fact, t *touched) *Fact {
+// table returns the values of a fact.
+func (s *shared) table(f *Fact) *table {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.latest[f.Name]
-	if l == nil {
-		kept := new(Fact)
-		*kept = f
-		l = &latest{fact: kept}
-		s.latest[f.Name] = l
+	t := s.tables[f.Name]
+	if t == nil {
+		kept := *f
+		t = &table{fact: &kept, values: map[fault.Subject]*answer{}}
+		s.tables[f.Name] = t
 	}
+	return t
+}
+
+// answer returns the value for a subject, which may not be computed yet.
+func (t *table) answer(s fault.Subject) *answer {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if slices.Equal(l.needs, t.needs) {
-		t.needs = l.needs
+	a := t.values[s]
+	if a == nil {
+		a = &answer{}
+		t.values[s] = a
 	}
-	t.needs = slices.Clip(t.needs) // it is shared from now on
-	l.needs = t.needs
-	return l.fact
+	return a
+}
+
+// compute computes the value, once; who asks meanwhile waits.
+func (a *answer) compute(ctx context.Context, w *World, t *table, s fault.Subject) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.done.Load() {
+		return
+	}
+	inner := w.scope()
+	r, err := t.fact.read(ctx, inner, s)
+	gap := inner.touched.gap()
+	if err == nil {
+		r.limit(gap)
+	}
+	t.settle(inner.touched)
+	a.value = Value{Err: asUnknown(err, gap), fact: t.fact, record: r, touched: inner.touched}
+	a.done.Store(true)
+}
+
+// settle shares with a computation that is over what the one before it needed.
+func (t *table) settle(now *touched) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now.mu.Lock()
+	defer now.mu.Unlock()
+	if slices.Equal(t.needs, now.needs) {
+		now.needs = t.needs
+	}
+	now.needs = slices.Clip(now.needs) // it is shared from now on
+	t.needs = now.needs
 }
 
 // Needs returns what facts read, each need once.

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
@@ -175,6 +176,7 @@ type anyField interface {
 	complete()
 	limit(gap error)
 	clean()
+	appendKey(b []byte) ([]byte, bool)
 }
 
 func (f *Field[T]) get() (any, error)      { return f.Get() }
@@ -213,6 +215,42 @@ func (f *Field[T]) clean() {
 			f.proof[i].Time = time.Time{}
 		}
 	}
+}
+
+// appendKey appends to b what an expression sees of the field: fields with equal keys are the same to
+// it. ok is false for a type that has no key.
+func (f *Field[T]) appendKey(b []byte) (key []byte, ok bool) {
+	if f.state != known {
+		return append(b, 'u'), true
+	}
+	switch v := any(&f.value).(type) {
+	case *string:
+		return appendText(append(b, 's'), *v), true
+	case *bool:
+		if *v {
+			return append(b, 't'), true
+		}
+		return append(b, 'f'), true
+	case *int:
+		return binary.AppendVarint(append(b, 'i'), int64(*v)), true
+	case *int64:
+		return binary.AppendVarint(append(b, 'i'), *v), true
+	case *time.Duration:
+		return binary.AppendVarint(append(b, 'd'), int64(*v)), true
+	case *time.Time:
+		return binary.AppendVarint(binary.AppendVarint(append(b, 'a'), v.Unix()), int64(v.Nanosecond())), true
+	case *[]string:
+		b = binary.AppendUvarint(append(b, 'l'), uint64(len(*v)))
+		for _, text := range *v {
+			b = appendText(b, text)
+		}
+		return b, true
+	}
+	return b, false
+}
+
+func appendText(b []byte, text string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 
 // fieldTypes returns the fields of a fact, and a mistake in how it is defined.

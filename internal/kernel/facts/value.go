@@ -67,18 +67,41 @@ func (v Value) Supply() evidence.Supply {
 	return evidence.Supply{}
 }
 
-// Proof returns the evidence of the fields, in their order. It may be shared: do not change it.
-func (v Value) Proof(fields []string) []evidence.Item {
+// Proof returns the evidence of the fields with these indexes, in their order. It may be shared: do not
+// change it.
+func (v Value) Proof(fields []int) []evidence.Item {
 	if v.Err != nil {
 		return nil
 	}
-	indexes := make([]int, 0, len(fields))
-	for _, name := range fields {
-		if i := slices.IndexFunc(v.fact.Fields, func(f fault.FieldType) bool { return f.Name == name }); i >= 0 {
-			indexes = append(indexes, i)
+	return v.record.proof(fields)
+}
+
+// AppendKey appends to b what an expression sees of the fields with these indexes. Facts with equal keys
+// are the same to it. ok is false where a field has no key.
+func (v Value) AppendKey(b []byte, fields []int) (key []byte, ok bool) {
+	if v.Err != nil {
+		return append(b, 'e'), true
+	}
+	if v.doubt != nil {
+		return b, false
+	}
+	for _, i := range fields {
+		if b, ok = v.record.at(i).appendKey(b); !ok {
+			return b, false
 		}
 	}
-	return v.record.proof(indexes)
+	return b, true
+}
+
+// Indexes returns where the fact has fields with these names.
+func (f Fact) Indexes(names []string) []int {
+	list := make([]int, 0, len(names))
+	for _, name := range names {
+		if i := slices.IndexFunc(f.Fields, func(t fault.FieldType) bool { return t.Name == name }); i >= 0 {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // As returns the struct of a computed fact, for tests and for facts that use another one.

@@ -89,6 +89,8 @@ func cached[K comparable, V any](c *Compiler, all map[K]func() (V, error), key K
 type Program struct {
 	program cel.Program
 	Selects map[string][]string // variable -> fields that the expression looks at
+	// OfFields reports whether the result depends on nothing but these fields.
+	OfFields bool
 }
 
 // Compile compiles an expression of a fault, once.
@@ -123,7 +125,21 @@ func plan(env *cel.Env, tree *cel.Ast) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Program{program: program, Selects: selects(tree.NativeRep())}, nil
+	return &Program{program: program, Selects: selects(tree.NativeRep()), OfFields: ofFields(tree.NativeRep())}, nil
+}
+
+// ofFields reports whether an expression uses variables only to look at their fields.
+func ofFields(tree *celast.AST) bool {
+	names, fields := 0, 0
+	celast.PostOrderVisit(tree.Expr(), celast.NewExprVisitor(func(e celast.Expr) {
+		switch {
+		case e.Kind() == celast.IdentKind:
+			names++
+		case e.Kind() == celast.SelectKind && e.AsSelect().Operand().Kind() == celast.IdentKind:
+			fields++
+		}
+	}))
+	return names == fields
 }
 
 // plain reports whether an expression can take no longer than it is long: it compares

@@ -19,3 +19,20 @@ func KindOf(word string) (Kind, bool) {
 	k, ok := kindWords[word]
 	return k, ok
 }
+
+// CompareKeys orders by fault, then by the subject as it is written and its
+// namespace. There are hundreds of thousands of findings on a large cluster, so the
+// text is only made where the names do not decide.
+func CompareKeys(a, b Key) int {
+	if c := strings.Compare(a.Fault, b.Fault); c != 0 {
+		return c
+	}
+	x, y := a.Subject, b.Subject
+	if x.Kind == y.Kind {
+		n := min(len(x.Name), len(y.Name))
+		if c := strings.Compare(x.Name[:n], y.Name[:n]); c != 0 {
+			return c
+		}
+	}
+	return strings.Compare(x.String()+x.Namespace, y.String()+y.Namespace)
+}

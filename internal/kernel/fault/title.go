@@ -46,7 +46,8 @@ func (t Title) Fill(name string, show func(expr string) string) string {
 	if len(t.parts) == 1 {
 		return t.parts[0]
 	}
-	filled := slices.Clone(t.parts)
+	var room [9]string
+	filled := append(room[:0], t.parts...)
 	for i := 1; i < len(filled); i += 2 {
 		expr := filled[i]
 		if expr == t.kind {

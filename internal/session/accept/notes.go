@@ -2,6 +2,7 @@ package accept
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
@@ -60,7 +61,7 @@ func (e *entry) unused(d *diagnosis.Diagnosis) string {
 			continue
 		}
 		checked = true
-		if !e.Subject.matches(f.Subject) && f.Subject.Name != unnamed {
+		if !e.Subject.matches(f.Subject) && !slices.ContainsFunc(f.Others, e.Subject.matches) && f.Subject.Name != unnamed {
 			continue
 		}
 		switch {
