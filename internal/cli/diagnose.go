@@ -44,7 +44,9 @@ work, 2 a fault at or above --fail-on, 3 undecided.`,
 					return err
 				}
 			}
-			r, err := a.session().Open(cmd.Context())
+			o := a.source
+			o.Deciding = subject == "" && a.OnlyDeciding(cmdutil.FormatOf(cmd))
+			r, err := a.Session(o).Open(cmd.Context())
 			if t := (*session.TextError)(nil); errors.As(err, &t) && subject == "" && len(a.source.From) == 1 {
 				return a.scanned(cmd.Context(), cmdutil.FormatOf(cmd), t)
 			}

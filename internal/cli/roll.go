@@ -26,7 +26,9 @@ Without a command it is ` + "`" + `status` + "`" + `. Nothing is changed but by 
 and preflight --write.`,
 		Args: a.noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			r, err := a.session().Open(cmd.Context())
+			o := a.source
+			o.Deciding = a.OnlyDeciding(cmdutil.FormatOf(cmd))
+			r, err := a.Session(o).Open(cmd.Context())
 			if err != nil {
 				return err
 			}

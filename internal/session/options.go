@@ -40,6 +40,7 @@ type Options struct {
 	Only, Skip  []string // ids of faults
 	Accept      string   // file with accepted findings; "": nothing is accepted
 	AcceptNamed bool     // Accept comes from the flag, and not from the environment
+	Deciding    bool     // findings about hosts that decide nothing are only counted: the answer does not show them
 
 	ofDir string // the kubeconfig that InstallDir stands for
 }

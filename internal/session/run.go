@@ -84,7 +84,7 @@ func (r *Run) Diagnose(ctx context.Context) (*diagnosis.Diagnosis, error) {
 	if r.only != nil {
 		o.Only = r.only
 	}
-	o.Plannable = ses.Plannable
+	o.Plannable, o.Deciding = ses.Plannable, ses.Deciding
 	if r.Accept != nil {
 		o.Accept = r.Accept
 	}

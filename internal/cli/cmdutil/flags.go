@@ -85,6 +85,12 @@ func (a *App) AddFailOn(cmd *cobra.Command) {
 	CompleteChoice(cmd, "fail-on", levels)
 }
 
+// OnlyDeciding reports whether an answer in this format shows only findings that decide something. The
+// others need not be kept then.
+func (a *App) OnlyDeciding(format string) bool {
+	return !a.Output.Findings && slices.Contains([]string{"text", "wide", "name", "json", "yaml"}, format)
+}
+
 // FormatOf returns the format that a command was asked for with -o.
 func FormatOf(cmd *cobra.Command) string { return cmd.Flag("output").Value.String() }
 
