@@ -149,7 +149,11 @@ func (e *Engine) evaluateSuspects(ctx context.Context, w *facts.World, parts []p
 		if len(p.merged) == 0 || !slices.ContainsFunc(p.fault.Explains, explains) {
 			continue
 		}
-		*p = part{fault: p.fault, deciding: true, apart: true}
+		n := len(p.list)
+		for _, f := range p.list {
+			n += len(f.Others)
+		}
+		*p = part{fault: p.fault, deciding: true, apart: true, list: make([]diagnosis.Finding, 0, n)}
 		group.Go(func() error { return e.evaluateFor(ctx, w, p, hosts) })
 	}
 	return group.Wait()
@@ -300,6 +304,7 @@ func join(parts []part, room []diagnosis.Finding) ([]diagnosis.Finding, diagnosi
 	list := room[:0]
 	for i := range parts {
 		list = append(list, parts[i].list...)
+		parts[i].list = nil // its memory is free
 	}
 	return list, aside
 }
