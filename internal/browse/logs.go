@@ -199,7 +199,8 @@ func (a *Archive) journal(ctx context.Context, q Log, yield func(Line) error) er
 
 // sameHost reports whether two names are of one host: with or without its domain.
 func sameHost(a, b string) bool {
-	return strings.EqualFold(a, b) || strings.HasPrefix(strings.ToLower(a), strings.ToLower(b)+".") || strings.HasPrefix(strings.ToLower(b), strings.ToLower(a)+".")
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
 }
 
 // hostLines tells the lines of a host apart in a journal of several. A line without a head belongs to
