@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,10 +14,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
-	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/session"
@@ -152,7 +149,7 @@ func (a *app) expected(ctx context.Context) (k known, err error) {
 	}
 	w := facts.NewWorld(r.Reader, d.Now)
 	if len(a.source.From) > 0 {
-		p, err := csr.GatherPartly(ctx, worldLister{w}, d.Now)
+		p, err := csr.GatherPartly(ctx, csr.WorldLister{World: w}, d.Now)
 		if err != nil {
 			return k, fmt.Errorf("%w; `oc get csr -o yaml` has the whole list", err)
 		}
@@ -166,20 +163,8 @@ func (a *app) expected(ctx context.Context) (k known, err error) {
 	if err != nil {
 		return k, err
 	}
-	k.hosts = csr.Expected(list, func(h inventory.Host) (time.Time, string) { return bootOf(d, h) })
+	k.hosts = csr.Expected(list, func(h inventory.Host) (time.Time, string) { return csr.BootOf(d, h) })
 	return k, nil
-}
-
-func bootOf(d *diagnosis.Diagnosis, host inventory.Host) (time.Time, string) {
-	names := append([]string{host.Name}, host.Aliases...)
-	for _, h := range d.Hosts {
-		for _, s := range h.Stages {
-			if slices.Contains(names, h.Name) && s.Stage == fault.IgnitionFetched && s.State == diagnosis.StagePassed && !s.At.IsZero() {
-				return s.At, "it fetched its config at " + s.At.UTC().Format(time.RFC3339)
-			}
-		}
-	}
-	return time.Time{}, ""
 }
 
 // decide judges one request with the expectation of its host.
