@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube/kubeconfig"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/console"
@@ -26,8 +27,9 @@ type Options struct {
 	Expect   []string       // NAME or NAME=IP,...: hosts that no object of the cluster has to name
 	Now      string         // RFC 3339; "": the newest time of the source, or the clock
 
-	Whole       bool     // keep what no fact reads, too
-	ReadSecrets []string // namespaces
+	Also        []evidence.Need // what is read in addition to what facts read: a packed archive is read once
+	Whole       bool            // keep what no fact reads, too
+	ReadSecrets []string        // namespaces
 	Journals    bool
 	Probe       bool
 	Masters     []string // HOST=IP or HOST=IP:PORT
@@ -43,6 +45,11 @@ type Options struct {
 	Deciding    bool     // findings about hosts that decide nothing are only counted: the answer does not show them
 
 	ofDir string // the kubeconfig that InstallDir stands for
+}
+
+// Named reports whether the options name what is read: otherwise it is the cluster of the kubeconfig.
+func (o *Options) Named() bool {
+	return len(o.From)+len(o.Connection())+len(o.Consoles) > 0 || o.InstallDir != "" || o.Rendezvous != "" || o.Hosted != ""
 }
 
 // UsageError is a mistake in the options. A command prints it with a pointer to its help.

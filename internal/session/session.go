@@ -170,7 +170,7 @@ func (ses *Session) open(ctx context.Context, record Recording, first evidence.S
 		if sources, err = ses.addNamed([]evidence.Source{first}); err != nil {
 			return nil, err
 		}
-	} else if sources, err = ses.openSources(ctx, r, readOnce(set, clean, record)); err != nil {
+	} else if sources, err = ses.openSources(ctx, r, readOnce(set, clean, record, ses.Also)); err != nil {
 		return nil, err
 	}
 	if err := r.keepScreens(ses); err != nil {
@@ -214,10 +214,10 @@ func isOfConsole(s evidence.Source) bool {
 	return false
 }
 
-// readOnce makes the one pass over a packed archive keep what the facts ask for. A
-// Recording wants the logs whole.
-func readOnce(set *scan.Set, clean *sanitize.Sanitizer, record Recording) []archive.Option {
-	how := []archive.Option{archive.For(facts.Needs(all.All()))}
+// readOnce makes the one pass over a packed archive keep what the facts ask for, and what is
+// asked for also. A Recording wants the logs whole.
+func readOnce(set *scan.Set, clean *sanitize.Sanitizer, record Recording, also []evidence.Need) []archive.Option {
+	how := []archive.Option{archive.For(append(facts.Needs(all.All()), also...))}
 	if record == nil {
 		how = append(how, archive.Skim(reader.NewSkimmer(set, clean, reader.Limits{})))
 	}

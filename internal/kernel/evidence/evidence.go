@@ -60,12 +60,14 @@ var (
 	Namespaces           = Resource{Group: "", Name: "namespaces"}
 	Leases               = Resource{Group: openshift.CoordinationGroup, Name: "leases"}
 	CSRs                 = Resource{Group: openshift.CertificatesGroup, Name: "certificatesigningrequests"}
+	PodDisruptionBudgets = Resource{Group: "policy", Name: "poddisruptionbudgets"}
 	DaemonSets           = Resource{Group: "apps", Name: "daemonsets"}
 	Deployments          = Resource{Group: "apps", Name: "deployments"}
 	MachineConfigs       = Resource{Group: openshift.MachineConfigGroup, Name: "machineconfigs"}
 	MachineConfigPools   = Resource{Group: openshift.MachineConfigGroup, Name: "machineconfigpools"}
 	ControllerConfigs    = Resource{Group: openshift.MachineConfigGroup, Name: "controllerconfigs"}
 	Machines             = Resource{Group: openshift.MachineGroup, Name: "machines"}
+	MachineHealthChecks  = Resource{Group: openshift.MachineGroup, Name: "machinehealthchecks"}
 	MachineSets          = Resource{Group: openshift.MachineGroup, Name: "machinesets"}
 	BareMetalHosts       = Resource{Group: openshift.Metal3Group, Name: "baremetalhosts"}
 	ClusterOperators     = Resource{Group: openshift.ConfigGroup, Name: "clusteroperators"}
