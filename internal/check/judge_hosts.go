@@ -1,0 +1,182 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
+)
+
+// hosts judge what is done to BareMetalHosts and through BMCs.
+var hosts = []Judgment{{
+	ID: "delete-bmh", Commands: "oc delete bmh", Matches: is("bmh", "delete"),
+	Reads: []evidence.Need{evidence.Objects(evidence.BareMetalHosts, "")},
+	Final: "a BareMetalHost that is deleted takes what is known of its host with it, and switches it off or deprovisions it",
+	Decide: func(ctx context.Context, l *look, c *shellcommand.Call) (*decision, error) {
+		list, err := l.picked(ctx, evidence.BareMetalHosts, c, c.Args[1:])
+		if err != nil {
+			return nil, err
+		}
+		worst := &decision{verdict: Reads}
+		for _, o := range list {
+			if d := l.deleteBMH(o); d.verdict.rank() > worst.verdict.rank() {
+				worst = d
+			}
+		}
+		worst.objects = refs(list)
+		return worst, nil
+	},
+	Sources: []fault.Ref{{Repo: "metal3-io/baremetal-operator", Path: "internal/controller/metal3.io/host_state_machine.go", Symbol: "checkInitiateDelete"}},
+}, {
+	ID: "bmh-power", Commands: "oc patch bmh with online", Matches: func(c *shellcommand.Call) bool { return is("bmh", "patch")(c) && has(c, `online`) },
+	Decide: func(ctx context.Context, l *look, c *shellcommand.Call) (*decision, error) {
+		list, err := l.picked(ctx, evidence.BareMetalHosts, c, c.Args[1:])
+		if err != nil {
+			return nil, err
+		}
+		if !has(c, `online"?\s*:\s*"?false`) {
+			return &decision{verdict: Safe, why: "the baremetal operator switches the host on", objects: refs(list), undo: "online: false"}, nil
+		}
+		return l.powerOff(ctx, list, "the baremetal operator switches it off, without a drain")
+	},
+	Sources: []fault.Ref{{Repo: "metal3-io/baremetal-operator", Path: "internal/controller/metal3.io/baremetalhost_controller.go", Symbol: "manageHostPower"}},
+}, {
+	ID: "bmc-power", Commands: "ipmitool power, chassis power", Matches: func(c *shellcommand.Call) bool {
+		return c.Program == "ipmitool" && slices.Contains(c.Args, "power") && !slices.Contains(c.Args, "status")
+	},
+	Reads:   []evidence.Need{evidence.Objects(evidence.BareMetalHosts, "")},
+	Decide:  decideIPMI,
+	Sources: []fault.Ref{{Repo: "metal3-io/baremetal-operator", Path: "internal/controller/metal3.io/baremetalhost_controller.go", Symbol: "manageHostPower"}},
+}, {
+	ID: "virtual-machine", Commands: "virsh destroy, shutdown, reset, undefine", Matches: func(c *shellcommand.Call) bool {
+		return c.Program == "virsh" && len(c.Args) > 0 && slices.Contains([]string{"destroy", "shutdown", "reset", "reboot", "undefine", "vol-delete",
+			"start"}, c.Args[0])
+	},
+	Decide:  decideVirsh,
+	Sources: []fault.Ref{{Repo: "libvirt/libvirt", Path: "docs/manpages/virsh.rst"}},
+}}
+
+// deleteBMH judges one BareMetalHost.
+func (l *look) deleteBMH(o *evidence.Object) *decision {
+	state := evidence.String(o.Content, "status", "provisioning", "state")
+	on, known := evidence.Field(o.Content, "status", "poweredOn").(bool)
+	consumer := evidence.String(o.Content, "spec", "consumerRef", "name")
+	item := o.Shows("status.provisioning.state", fmt.Sprintf("state %s, poweredOn %t", state, on), l.d.Now)
+	d := &decision{evidence: []evidence.Item{item}, undo: "a new BareMetalHost is inspected and installed from the beginning",
+		lost: "its inspection, and the link to its Machine",
+		instead: []string{"to keep the host running: oc annotate bmh " + o.Name + " -n " + o.Namespace +
+			" " + metal3.DetachedAnnotation + "=, then delete", "rollcall explain delete-provisioned-bmh"},
+		verify: []string{"oc get bmh -n " + o.Namespace}}
+	_, detached := annotation(o, metal3.DetachedAnnotation)
+	switch {
+	case detached:
+		d.verdict, d.why = Person, o.Name+" is detached: only its record goes, the host is left as it is"
+	case state == "provisioned":
+		d.verdict, d.why, d.lost = Unsafe, o.Name+" is provisioned: the deletion deprovisions it and switches it off",
+			"what is on its disks, where automatedCleaningMode is not disabled"
+	case consumer != "" && (on || !known):
+		d.verdict, d.why = Unsafe, fmt.Sprintf("%s is %s and belongs to Machine %s: the deletion switches it off, with what runs on it", o.Name, state,
+			consumer)
+	default:
+		d.verdict, d.why = Person, o.Name+" is switched off already, or no Machine uses it: right as a step of its replacement, before its Machine is deleted"
+	}
+	return d
+}
+
+func annotation(o *evidence.Object, key string) (string, bool) {
+	m, _ := evidence.Field(o.Content, "metadata", "annotations").(map[string]any)
+	v, ok := m[key].(string)
+	return v, ok
+}
+
+// decideIPMI finds the hosts behind the address of a BMC.
+func decideIPMI(ctx context.Context, l *look, c *shellcommand.Call) (*decision, error) {
+	address := c.Value("-H")
+	list, err := l.some(ctx, evidence.BareMetalHosts, "")
+	if err != nil {
+		return nil, err
+	}
+	var mine []*evidence.Object
+	for _, o := range list {
+		if at := evidence.String(o.Content, "spec", "bmc", "address"); address != "" && matches(at, `(^|[/@\[])`+quote(address)+`([\]:/]|$)`) {
+			mine = append(mine, o)
+		}
+	}
+	if len(mine) == 0 {
+		return nil, &notThere{"BareMetalHost with the BMC", address}
+	}
+	switch what := c.Args[len(c.Args)-1]; what {
+	case "on":
+		d := &decision{verdict: Safe, why: "it switches the host on", objects: refs(mine)}
+		if evidence.Field(mine[0].Content, "spec", "online") == false {
+			d.why = "the BareMetalHost says online: false: the baremetal operator switches it off again within about a minute"
+		}
+		return d, nil
+	default:
+		return l.powerOff(ctx, mine, "")
+	}
+}
+
+func quote(s string) string { return strings.NewReplacer(".", `\.`, "[", `\[`, "]", `\]`).Replace(s) }
+
+// powerOff judges that hosts lose their power, or are reset. how is "" where it is done past the operator.
+func (l *look) powerOff(ctx context.Context, list []*evidence.Object, how string) (*decision, error) {
+	d := &decision{verdict: Unsafe, objects: refs(list), lost: "what pods on it have not written yet", undo: "switching it on again",
+		instead: []string{"drain its node first, then oc annotate bmh " + list[0].Name + " -n " + list[0].Namespace + " reboot.metal3.io/rollcall="},
+		verify:  []string{"oc get bmh -n " + list[0].Namespace, "oc get nodes"}}
+	for _, o := range list {
+		d.evidence = append(d.evidence, o.Shows("spec.online", fmt.Sprintf("online %v", evidence.Field(o.Content, "spec", "online")), l.d.Now))
+		if how == "" && evidence.Field(o.Content, "spec", "online") == true {
+			how = "spec.online is true: the baremetal operator switches it on again within about a minute, after a hard stop without a drain"
+		}
+		node, err := l.one(ctx, evidence.Nodes, "", o.Name)
+		if gone := (*notThere)(nil); asNotThere(err, &gone) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if control(node) {
+			why, bad, proof, err := l.oneAway(ctx, o.Name)
+			if err != nil {
+				return nil, err
+			}
+			if d.evidence = append(d.evidence, proof...); bad {
+				how = strings.TrimSuffix(why+"; "+how, "; ")
+			}
+		}
+	}
+	if len(list) > 1 {
+		how += fmt.Sprintf(". %d BareMetalHosts have this BMC: %s", len(list), namesOf(list))
+	}
+	if d.why = how; how == "" {
+		d.why = "a hard stop without a drain"
+	}
+	return d, nil
+}
+
+// decideVirsh finds the node that a virtual machine is.
+func decideVirsh(ctx context.Context, l *look, c *shellcommand.Call) (*decision, error) {
+	verb, name := c.Args[0], ""
+	if len(c.Args) > 1 {
+		name = c.Args[1]
+	}
+	if verb == "undefine" || verb == "vol-delete" {
+		return &decision{verdict: Person, why: "it deletes the definition of " + name + ", and with --remove-all-storage its disks",
+			lost: "the machine, with what is on its disks",
+			undo: "none without virsh dumpxml and a copy of the disks", instead: []string{"virsh dumpxml " + name + " > " + name + ".xml first"}}, nil
+	}
+	node, err := l.one(ctx, evidence.Nodes, "", name)
+	if err != nil {
+		return nil, err
+	}
+	if verb == "start" {
+		return &decision{verdict: Safe, why: "it starts the machine", undo: "virsh shutdown " + name}, nil
+	}
+	return l.away(ctx, node, "virsh "+verb)
+}

@@ -1,0 +1,100 @@
+package check
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/rollcall-project/rollcall/internal/page"
+)
+
+// marks are what a verdict looks like, and its words.
+var marks = map[Verdict]struct {
+	page.Mark
+
+	words string
+}{
+	Reads:   {page.Green.Mark(page.Good), "only reads"},
+	Safe:    {page.Green.Mark(page.Good), "safe here"},
+	Unknown: {page.Yellow.Mark(page.Open), "unknown"},
+	Person:  {page.Yellow.Mark(page.Warn), "cannot be undone: needs a person"},
+	Unsafe:  {page.Red.Mark(page.Bad), "not safe here"},
+}
+
+// proofs is how many pieces of evidence of one command are shown.
+const proofs = 3
+
+// Write writes the answer for a person.
+func (r *Report) Write(w io.Writer, s page.Style) error {
+	p := &page.Page{Style: s}
+	if len(r.Steps) == 1 {
+		mark(p, 0, r.Verdict, r.Why)
+		p.Line(2, page.Cyan.Span(r.Steps[0].Command))
+		r.Steps[0].write(p)
+	} else {
+		mark(p, 0, r.Verdict, fmt.Sprintf("the worst of %d commands. %s", len(r.Steps), r.Why))
+		for _, step := range r.Steps {
+			p.Blank()
+			mark(p, 0, step.Verdict, step.Why)
+			p.Line(2, page.Cyan.Span(step.Command))
+			step.write(p)
+		}
+	}
+	list(p, "Instead", r.Instead)
+	list(p, "See that it worked", r.Verify)
+	if r.Verdict != Reads {
+		list(p, "What is wrong in "+r.Source.Name, r.Cause)
+	}
+	p.Blank()
+	p.Para(0, page.Span{}, page.Dim, fmt.Sprintf("Judged at %s from %s %s. Nothing was run.", page.Clock(r.Now), r.Source.Kind, r.Source.Name))
+	return p.Flush(w)
+}
+
+// mark writes a verdict with its reason.
+func mark(p *page.Page, indent int, v Verdict, why string) {
+	m := marks[v]
+	p.Para(indent, m.Paint.Span(p.Sign(m.Sign)+" "+m.words+": "), page.Plain, why)
+}
+
+// write writes what is known of one command.
+func (s *Step) write(p *page.Page) {
+	for i, o := range s.Objects {
+		if i == 8 {
+			p.Line(2, page.Dim.Span(fmt.Sprintf("hits      and %d more", len(s.Objects)-i)))
+			break
+		}
+		p.Line(2, page.Dim.Span("hits      "), page.Plain.Span(o))
+	}
+	for _, part := range []struct{ name, text string }{{"changes   ", s.Changes}, {"lost      ", s.Lost}, {"undo      ", s.Undo}} {
+		if part.text != "" {
+			p.Para(2, page.Dim.Span(part.name), page.Plain, part.text)
+		}
+	}
+	for i, e := range s.Evidence {
+		if i == proofs {
+			break
+		}
+		p.Para(2, page.Dim.Span("seen      "), page.Plain, e.Locator.String()+": "+e.Excerpt)
+	}
+	for _, m := range s.Missing {
+		text := m.What
+		if m.Supply != "" {
+			text += "; to get it: " + m.Supply
+		}
+		p.Para(2, page.Dim.Span("missing   "), page.Plain, text)
+	}
+	if s.Refused != "" {
+		p.Para(2, page.Dim.Span("advice    "), page.Plain, "why it is common unsafe advice, and when it is safe: rollcall explain "+s.Refused)
+	}
+}
+
+// list writes texts below a heading, each on lines of its own; none without texts.
+func list(p *page.Page, heading string, texts []string) {
+	if len(texts) == 0 {
+		return
+	}
+	p.Blank()
+	p.Head(0, heading)
+	for _, t := range texts {
+		p.Para(2, page.Span{}, page.Plain, t)
+	}
+}
