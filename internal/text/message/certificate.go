@@ -68,6 +68,28 @@ func hostOf(line []byte) string {
 	return string(slices.Concat(last[1], last[2], last[3]))
 }
 
+// outputs are files that commands wrote: which command each is of.
+type outputs map[string]string
+
+var redirected = regexp.MustCompile(`(?:[^2&>-]>>?|\|\s*(?:sudo )?tee(?:\s+-a)?\s)\s*([\w./-]+)`)
+
+// command is a command that was typed. One that reads what an openssl before it wrote to a file has
+// that openssl in front.
+func (o *outputs) command(typed []byte) []byte {
+	for word := range strings.FieldsSeq(string(typed)) {
+		if before := (*o)[word]; before != "" {
+			return []byte(before + "; " + string(typed))
+		}
+	}
+	if m := redirected.FindSubmatch(typed); m != nil && bytes.Contains(typed, []byte("openssl")) && len(*o) < maxDates {
+		if *o == nil {
+			*o = outputs{}
+		}
+		(*o)[string(m[1])] = string(typed)
+	}
+	return typed
+}
+
 // times reads what a line shows of time.
 func (f *found) times(number int, line []byte, l logline.Line, small bool, command []byte, host string) {
 	if l.Form != logline.Log || len(l.Message) == 0 { // or nothing but a time
@@ -94,6 +116,15 @@ func (f *found) dates(number int, line, command []byte, host string) {
 	}
 	if m := commonName.FindStringSubmatch(text); m != nil {
 		f.addSubject(number, strings.TrimSpace(m[1]))
+	}
+	f.clock(text, host)
+}
+
+// clock notes the time that date or timedatectl print.
+func (f *found) clock(text, host string) {
+	if t, zone, ok := localDate(text); ok {
+		f.clocks = append(f.clocks, clock{time: t, host: host, zone: zone})
+		return
 	}
 	if !dateLine.MatchString(text) {
 		return
@@ -259,7 +290,7 @@ func (c certificate) name() string {
 		return words + " at " + s[1] + s[3]
 	}
 	for word := range strings.FieldsSeq(c.command) {
-		if word = strings.Trim(word, `"'`); strings.HasSuffix(word, ".pem") || strings.HasSuffix(word, ".crt") {
+		if word = strings.Trim(word, `"'`); isCertificateFile(word) {
 			words += " (" + path.Base(word) + ")"
 			break
 		}
@@ -268,6 +299,12 @@ func (c certificate) name() string {
 		words += " on " + c.host
 	}
 	return words
+}
+
+// isCertificateFile reports whether a word of a command is the file of a certificate, or of what
+// openssl printed about one.
+func isCertificateFile(word string) bool {
+	return slices.Contains([]string{".pem", ".crt", ".cert", ".cer", ".txt"}, path.Ext(word))
 }
 
 // days is a length of time, as long ones are said.

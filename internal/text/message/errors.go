@@ -68,6 +68,7 @@ func (x *Index) judge(b []byte, f *found) {
 	var reports terraform
 	var programs programs
 	var objects shown
+	var written outputs
 	defer func() {
 		programs.playbook.close(f)
 		objects.finish(x, f)
@@ -98,7 +99,7 @@ func (x *Index) judge(b []byte, f *found) {
 			continue
 		}
 		if typed, ok := logline.Command(line); ok {
-			command = typed
+			command = written.command(typed)
 			if named := hostOf(line); named != "" {
 				host = named
 			}

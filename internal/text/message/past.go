@@ -15,6 +15,9 @@ type mark struct {
 	boot   bool // it begins one
 	booted bool // and it is done
 	unit   logline.Unit
+
+	unreached bool   // it says that a check does not reach the API
+	image     string // the digest of an image of which it makes a container
 }
 
 // mark notes that a host boots, or what a unit of systemd came to. True: it is the first line of
@@ -27,6 +30,7 @@ func (f *found) mark(number int, line []byte, l logline.Line) bool {
 	if logline.Booted(l) {
 		f.marks = append(f.marks, mark{line: number, host: originOf(l).host, booted: true})
 	}
+	f.outlast(number, line, l)
 	if string(l.Program) == "systemd" {
 		if u, ok := logline.Job(l.Message); ok {
 			f.marks = append(f.marks, mark{line: number, host: originOf(l).host, unit: u})
@@ -46,11 +50,14 @@ type past struct {
 	names  map[string]string // the unit of a description
 	failed mark              // the last failure: the line with the description of the unit is next to that with its name
 	enders []ender
+
+	unreached map[string]int // by host: the last check that did not reach the API
+	ran       []mark         // containers, by the images that they are of
 }
 
 func newPast() past {
 	return past{boots: map[string]int{}, booted: map[string]int{}, done: map[string]int{}, first: map[string]int{}, lost: map[string]int{},
-		names: map[string]string{}}
+		names: map[string]string{}, unreached: map[string]int{}}
 }
 
 // ender is a line that ends what earlier lines of the same host show.
@@ -73,6 +80,13 @@ func (p *past) add(marks []mark, behind int) {
 			p.boots[m.host] = line
 		case m.booted:
 			p.booted[m.host] = line
+		case m.unreached:
+			p.unreached[m.host] = line
+		case m.image != "":
+			if len(p.ran) < maxForms {
+				m.line = line
+				p.ran = append(p.ran, m)
+			}
 		case m.unit.Done:
 			for _, key := range []string{m.unit.Name, m.unit.Words} {
 				if key = m.host + "\x00" + key; len(key) > len(m.host)+1 {
@@ -115,7 +129,7 @@ func (c *collector) ended(r *rule, l Line) bool {
 	if slices.ContainsFunc(p.enders, func(e ender) bool { return e.endsLine(c.x, r, l) }) {
 		return true
 	}
-	if p.unitDone(l, c.lines) {
+	if p.unitDone(l, c.lines) || p.imageRuns(l) {
 		return true
 	}
 	boot := max(p.boots[l.host], p.boots[""])
@@ -162,7 +176,7 @@ func (p *past) unitDone(l Line, behind int) bool {
 	}
 	for key, line := range p.done {
 		host, unit, _ := strings.Cut(key, "\x00")
-		if line <= l.Number || !sameHost(host, l.host) || behind-line < settledLines && p.loops(host, unit, line) {
+		if p.outlasts(l, line) || line <= l.Number || !sameHost(host, l.host) || behind-line < settledLines && p.loops(host, unit, line) {
 			continue
 		}
 		isAbout := unit != "" && (unit == about.Name || unit == about.Words) || about.Name != "" && p.names[about.Name] == unit
