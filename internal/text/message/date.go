@@ -9,11 +9,12 @@ import (
 // weekdays and months are what date prints in the locales of C, de, es, fr, it, nl and pt, short
 // and long, without points and accents (glibc:localedata/locales, abday, day, abmon, mon).
 var (
-	weekdays = set("mon", "tue", "wed", "thu", "fri", "sat", "sun", "mo", "di", "mi", "do", "fr", "sa", "so", "montag", "dienstag", "mittwoch", "donnerstag",
-		"freitag", "samstag", "sonntag", "lun", "mar", "mie", "jue", "vie", "sab", "dom", "lunes", "martes", "miercoles", "jueves", "viernes", "sabado",
-		"domingo", "mer", "jeu", "ven", "sam", "dim", "lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche", "gio", "lunedi",
-		"martedi", "mercoledi", "giovedi", "venerdi", "sabato", "domenica", "ma", "wo", "vr", "za", "zo", "maandag", "dinsdag", "woensdag", "donderdag", "vrijdag", "zaterdag",
-		"zondag", "seg", "ter", "qua", "qui", "sex", "segunda", "terca", "quarta", "quinta", "sexta")
+	weekdays = set("mon", "tue", "wed", "thu", "fri", "sat", "sun", "mo", "di", "mi", "do", "fr", "sa", "so", "montag", "dienstag", "mittwoch",
+		"donnerstag", "freitag", "samstag", "sonntag", "lun", "mar", "mie", "jue", "vie", "sab", "dom", "lunes", "martes", "miercoles",
+		"jueves", "viernes", "sabado", "domingo", "mer", "jeu", "ven", "sam", "dim", "lundi", "mardi", "mercredi", "jeudi", "vendredi",
+		"samedi", "dimanche", "gio", "lunedi", "martedi", "mercoledi", "giovedi", "venerdi", "sabato", "domenica", "ma", "wo", "vr", "za",
+		"zo", "maandag", "dinsdag", "woensdag", "donderdag", "vrijdag", "zaterdag", "zondag", "seg", "ter", "qua", "qui", "sex",
+		"segunda", "terca", "quarta", "quinta", "sexta")
 	months = [12][]string{
 		{"jan", "januar", "januari", "ene", "enero", "janv", "janvier", "gen", "gennaio", "janeiro"},
 		{"feb", "februar", "februari", "febrero", "fevr", "fevrier", "febbraio", "fev", "fevereiro"},

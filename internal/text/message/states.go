@@ -19,6 +19,7 @@ type shown struct {
 	above  [2][]byte // the last lines that are not blank and no rows
 	states []state
 	events []event
+	course course
 	rows   map[int]rowObject // the objects of rows, by their line
 }
 
@@ -27,6 +28,9 @@ type rowObject struct{ kind, name, namespace string }
 
 // see reads one line.
 func (s *shown) see(number int, line []byte) {
+	if isPiped(line) {
+		s.piped(number, line)
+	}
 	switch c := line[0]; {
 	case c == '\n' || c == '\r':
 		s.table = nil
@@ -105,6 +109,7 @@ func (s *shown) addEvent(number int, line []byte, e event) {
 // said again, and messages of conditions that are well are no trouble.
 func (s *shown) finish(x *Index, f *found) {
 	s.object.flush()
+	s.endCourse()
 	for i := range f.hits {
 		f.hits[i].from.row = s.rows[f.hits[i].line]
 	}
