@@ -36,6 +36,8 @@ type Answers interface {
 	Objects(ctx context.Context, q Objects) (Answer, error)
 	// Logs is `logs`.
 	Logs(ctx context.Context, q Logs) (Answer, error)
+	// Check is `check`.
+	Check(ctx context.Context, q Command) (Answer, error)
 	// Explain is `explain`.
 	Explain(ctx context.Context, words string) (Answer, error)
 }
@@ -80,6 +82,12 @@ type Logs struct {
 	Host      string // instead of Pod
 	Unit      string // "": the only one
 	Tail      int    // how many; 0: 200
+}
+
+// Command is a command that is judged, and in which state.
+type Command struct {
+	Archive string // path; "": the cluster
+	Text    string
 }
 
 // Plan is the directory of a plan.

@@ -52,6 +52,9 @@ func (f *fake) say(ctx context.Context, q any) (Answer, error) {
 func (f *fake) Diagnose(ctx context.Context, q Diagnosis) (Answer, error) { return f.say(ctx, q) }
 func (f *fake) Requests(ctx context.Context, q Requests) (Answer, error)  { return f.say(ctx, q) }
 func (f *fake) Scan(ctx context.Context, text string) (Answer, error)     { return f.say(ctx, text) }
+func (f *fake) Check(ctx context.Context, q Command) (Answer, error) {
+	return f.say(ctx, q)
+}
 func (f *fake) Explain(ctx context.Context, words string) (Answer, error) { return f.say(ctx, words) }
 func (f *fake) Objects(ctx context.Context, q Objects) (Answer, error)    { return f.say(ctx, q) }
 func (f *fake) Logs(ctx context.Context, q Logs) (Answer, error)          { return f.say(ctx, q) }
@@ -129,7 +132,7 @@ func TestTools(t *testing.T) {
 			}
 		}
 	}
-	if want := []string{"csr_list", "diagnose", "explain", "get", "host_status", "logs", "preflight", "scan"}; !slices.Equal(slices.Sorted(slices.Values(names)), want) {
+	if want := []string{"check_command", "csr_list", "diagnose", "explain", "get", "host_status", "logs", "preflight", "scan"}; !slices.Equal(slices.Sorted(slices.Values(names)), want) {
 		t.Errorf("%v, want %v", names, want)
 	}
 }

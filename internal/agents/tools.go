@@ -74,6 +74,22 @@ func tools(live bool) []tool {
 			},
 		},
 		{
+			name: "check_command", title: "Is this command safe here, now?",
+			doc: "Judges a shell command (oc, kubectl, etcdctl, systemctl, ipmitool, rm, openshift-install, ...) in the state of the cluster or an archive: " +
+				"which objects it hits, what happens there, what is lost, whether it can be undone, what to do instead. It runs nothing. The verdict is reads, " +
+				"safe, unsafe, needs-person or unknown; unknown is not safe. Ask it about every command that changes something before you propose it.",
+			params: paged(checkSteps, archiveParam(live), param{name: "command", kind: "string", most: 4000, required: true,
+				doc: "The command as it would be typed, with its names and namespaces; several lines are allowed."}),
+			steps: checkSteps,
+			answer: func(ctx context.Context, s *Server, a arguments) (Answer, error) {
+				path, err := s.archive(a)
+				if err != nil {
+					return Answer{}, err
+				}
+				return s.answers.Check(ctx, Command{Archive: path, Text: a.text("command")})
+			},
+		},
+		{
 			name: "explain", title: "What a fault, a line, a command or advice means",
 			doc: "The page about a fault, a remedy, unsafe advice, a fact or a stage; or what a line of a log shows; or whether a command only reads, " +
 				"what it changes and destroys, and whether it is known as unsafe. Ask it before you propose any command.",
@@ -132,6 +148,7 @@ var (
 	hostSteps = []string{"coverage", "groups", "roots[].cases[].ruledOut", "findings", "timeline", "edges", "machines", "paths", "unknownErrors", "symptoms",
 		"matches", "accepted", "deadlocks", "roots[].cases[].evidence", "unexplained", "roots", "hosts[].stages", "hosts"}
 	scanSteps    = []string{"near", "over", "unknownErrors", "symptoms", "matches"}
+	checkSteps   = []string{"cause", "steps[].evidence", "steps[].sources", "steps"}
 	requestSteps = []string{"requests[].checks", "requests"}
 	objectSteps  = []string{"items"}
 	lineSteps    = []string{"lines"}

@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/agents"
 	agentscommand "github.com/rollcall-project/rollcall/internal/agents/command"
 	"github.com/rollcall-project/rollcall/internal/browse"
+	check "github.com/rollcall-project/rollcall/internal/check/command"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	preflight "github.com/rollcall-project/rollcall/internal/preflight/command"
 	"github.com/rollcall-project/rollcall/internal/session"
@@ -82,6 +83,12 @@ func (x agentAnswers) Requests(ctx context.Context, q agents.Requests) (agents.A
 func (x agentAnswers) Preflight(ctx context.Context, q agents.Plan) (agents.Answer, error) {
 	o, forms := x.over("")
 	return given(forms, preflight.CheckPlan(ctx, x.App, o, preflight.Plan{FS: q.FS, Dir: q.Dir, Release: q.Release}, forms))
+}
+
+// Check implements agents.Answers.
+func (x agentAnswers) Check(ctx context.Context, q agents.Command) (agents.Answer, error) {
+	o, forms := x.over(q.Archive)
+	return given(forms, check.CheckForms(ctx, x.App, o, q.Text, forms))
 }
 
 // Scan implements agents.Answers.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	check "github.com/rollcall-project/rollcall/internal/check/command"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -27,23 +28,31 @@ a fact or a stage of the join path.
 It also takes a line of a log, a message, or a command that somebody advised: it
 prints what the line shows, and whether the command is known as unsafe, what it
 changes and destroys, or that it only reads. A question in everyday words gets the pages
-that have them, best first. Text that it does not know gets "unknown" and exit code 3.`,
+that have them, best first. Text that it does not know gets "unknown" and exit code 3.
+
+With a cluster or an archive (--context, --from, ...) a command is judged in its state:
+the answer is that of "check".`,
 		Example: cmdutil.Example(a.Name, "explain ignition-fetched", "a step of the join path") +
 			cmdutil.Example(a.Name, `explain "approve all pending csr"`, "is this advice safe?") +
 			cmdutil.Example(a.Name, `explain "node NotReady"`, "which pages are about it?") +
 			cmdutil.Example(a.Name, `explain "x509: certificate signed by unknown authority"`, "a line of a log") +
-			cmdutil.Example(a.Name, `explain "oc delete secret machine-config-server-tls"`, "a command"),
+			cmdutil.Example(a.Name, `explain "oc delete secret machine-config-server-tls"`, "a command") +
+			cmdutil.Example(a.Name, `explain "oc delete node w1" --from mg.tar.gz`, "a command, in the state of this archive"),
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completeKnown,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return session.Usagef("name what to explain: an id, or text in quotes; `%s list faults` names the faults", a.Name)
 			}
-			return a.explain(cmd.Context(), cmdutil.FormatOf(cmd), strings.Join(args, " "))
+			words := strings.Join(args, " ")
+			if a.source.Named() {
+				return check.Check(cmd.Context(), a.App, a.source, cmdutil.FormatOf(cmd), words)
+			}
+			return a.explain(cmd.Context(), cmdutil.FormatOf(cmd), words)
 		},
 	}
 	a.AddOutputFlags(cmd, "text", "json", "yaml")
-	a.AddCatalogFlag(cmd, &a.source)
+	a.AddSourceFlags(cmd, &a.source)
 	return cmd
 }
 

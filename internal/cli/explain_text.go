@@ -189,7 +189,11 @@ func (a *app) explainCommandLine(format string, known *fault.Catalog, c shellcom
 		}
 	}
 	fmt.Fprintln(a.IO.Out)
-	a.printNext(append(slices.Clone(p.Next), a.Name+" diagnose", a.Name+" list refused, for advice that is known as unsafe"))
+	next := slices.Clone(p.Next)
+	if c.Effect == shellcommand.Changes && len(c.Steps) == 0 {
+		next = append(next, a.Name+" check "+shellcommand.Quote(c.Typed)+", for its effect in your cluster")
+	}
+	a.printNext(append(next, a.Name+" diagnose", a.Name+" list refused, for advice that is known as unsafe"))
 	if c.Effect == shellcommand.Unknown {
 		return &cmdutil.ExitError{Code: cmdutil.ExitUndecided}
 	}

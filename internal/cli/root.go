@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	check "github.com/rollcall-project/rollcall/internal/check/command"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	fleet "github.com/rollcall-project/rollcall/internal/fleet/command"
 	preflight "github.com/rollcall-project/rollcall/internal/preflight/command"
@@ -53,8 +54,8 @@ func (a *app) rootCommand() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add(groupLook, a.statusCommand(), a.diagnoseCommand(), a.hostsCommand(), watch.Command(a.App), a.scanCommand(), a.getCommand(), a.logsCommand(),
-		a.demoCommand(), a.collectCommand(), preflight.Command(a.App), watch.Baseline(a.App), a.canICommand(),
+	add(groupLook, a.statusCommand(), a.diagnoseCommand(), a.hostsCommand(), watch.Command(a.App), a.scanCommand(), check.Command(a.App),
+		a.getCommand(), a.logsCommand(), a.demoCommand(), a.collectCommand(), preflight.Command(a.App), watch.Baseline(a.App), a.canICommand(),
 		fleet.Command(a.App, readVersion().Version), a.mcpCommand())
 	add(groupRepair, repair.Command(a.App), workers.Requests(a.App), workers.Command(a.App))
 	add(groupKnow, a.explainCommand(), a.listCommand(), a.docsCommand(), a.lintCommand(), a.testCommand())

@@ -27,8 +27,9 @@ func Command(frame *cmdutil.App, version string, answers Answerer) *cobra.Comman
 		Short: "answer an assistant over the Model Context Protocol; it only reads",
 		Long: `Mcp is a server for assistants: a client starts it, and speaks the Model Context
 Protocol with it over its standard input and output. It ends when the input ends. Its
-tools are the answers of this program: host_status, diagnose, csr_list, explain, scan,
-preflight. None changes anything, none reads Secrets, and a repair is text for a person.
+tools are the answers of this program: host_status, diagnose, csr_list,
+check_command, explain, scan, preflight. None changes anything, none reads Secrets, and a
+repair is text for a person.
 
 The cluster is that of the kubeconfig, chosen when the server starts. Archives and plans
 are read below the directories of --root, and nowhere else: no path of a client and no

@@ -30,7 +30,7 @@ func (c *collector) causes(faults, failures map[string]*Match, i int, t *ruleMat
 	if told && r.Fault == "" {
 		return
 	}
-	to, key := failures, ofTarget(ofRow(withNames(r.Failure, t.first[0]), t), t.first[0])
+	to, key := failures, ofRow(withNames(r.Failure, t.first[0]), t)
 	if r.Fault != "" {
 		to, key = faults, r.Fault
 	}

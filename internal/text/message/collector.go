@@ -141,7 +141,7 @@ func (c *collector) report() *Report {
 			}
 			c.match(toFault, rule.Fault, grade, t)
 		case rule.Failure != "":
-			words := ofTarget(ofRow(withNames(rule.Failure, t.first[0]), t), t.first[0])
+			words := ofRow(withNames(rule.Failure, t.first[0]), t)
 			c.match(toFailure, words, fault.ShowsPossible, t)
 			c.steps[words] = c.x.steps[rule.Failure]
 			if rule.Next != "" {

@@ -57,7 +57,7 @@ func (x *Index) judge(b []byte, f *found) {
 			}
 		}
 	}()
-	x.outputs(b, f)
+	x.outputsOnly(b, f)
 	known, steps := x.knownLines(f.hits)
 	small := len(b) <= maxHinted
 	number := 0
@@ -94,7 +94,7 @@ func (x *Index) judge(b []byte, f *found) {
 				f.logTime(line, "")
 			}
 			if small && !isKnown {
-				f.hint(number, line, command)
+				f.hint(number, line)
 			}
 			continue
 		}
@@ -135,7 +135,7 @@ func (x *Index) judge(b []byte, f *found) {
 			last = f.addError(number, line, l, command)
 			last.known = isStep
 		} else if small && !isKnown && !isStep {
-			f.hint(number, line, command)
+			f.hint(number, line)
 		}
 	}
 }
@@ -163,11 +163,11 @@ func isLink(m []byte) bool {
 // isStep reports whether a rule knows only which step failed.
 func (x *Index) isStep(i int) bool { return x.rules[i].step }
 
-// outputs gives the hits in the output of a command what that command asks, and drops those of
-// messages that count only in the output of another one.
-func (x *Index) outputs(b []byte, f *found) {
+// outputsOnly drops hits of messages that count only in the output of a command that is not
+// the one above them.
+func (x *Index) outputsOnly(b []byte, f *found) {
 	isOutput := func(h hit) bool { return x.rules[h.rule].command != nil }
-	if len(f.hits) == 0 || len(b) > maxHinted && !slices.ContainsFunc(f.hits, isOutput) {
+	if !slices.ContainsFunc(f.hits, isOutput) {
 		return
 	}
 	commands := map[int][]byte{} // by line
@@ -176,17 +176,12 @@ func (x *Index) outputs(b []byte, f *found) {
 	for line := range bytes.Lines(b) {
 		number++
 		if typed, ok := logline.Command(line); ok {
-			command = typed
+			command = plainLower(nil, typed)
 		}
 		commands[number] = command
 	}
-	for i := range f.hits {
-		if h := &f.hits[i]; h.from.form != logline.Log {
-			h.from.target = targetOf(string(commands[h.line]))
-		}
-	}
 	f.hits = slices.DeleteFunc(f.hits, func(h hit) bool {
-		scratch = append(scratch[:0], plainLower(nil, commands[h.line])...)
+		scratch = append(scratch[:0], commands[h.line]...)
 		return isOutput(h) && !x.rules[h.rule].command.in(scratch)
 	})
 }

@@ -116,8 +116,8 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 	if !ok {
 		return false
 	}
-	if asked := strings.TrimSpace(e.command + " " + cmp.Or(e.last.target, targetOf(e.command))); f.Host == "" && asked != "" {
-		f, _ = logline.Failing([]byte(asked + " : " + string(l.Message)))
+	if f.Host == "" && e.command != "" {
+		f, _ = logline.Failing([]byte(e.command + " : " + string(l.Message)))
 	}
 	t := &ruleMatches{count: e.count, first: e.lines(c.clean)[:1], last: e.lines(c.clean)[min(1, e.count-1)], depth: math.MaxInt}
 	if end := c.x.endpoint(f); end != nil && f.Client != "" {

@@ -24,7 +24,7 @@ var hintWords = set("error", "errors", "errored", "failed", "fail", "fails", "fa
 	"aborted", "fatal", "panic", "unable", "cannot", "couldn", "unauthorized", "forbidden", "notready", "unrecognized", "mismatch")
 
 // hint keeps a line whose words speak of trouble.
-func (f *found) hint(number int, line, command []byte) {
+func (f *found) hint(number int, line []byte) {
 	l := logline.Parse(line[:min(len(line), maxTried)])
 	switch m := string(l.Message); {
 	case l.Form == logline.State, judged.Match(l.Message), string(l.Program) == "systemd" && unitNamed.Match(l.Message):
@@ -33,9 +33,7 @@ func (f *found) hint(number int, line, command []byte) {
 		return
 	}
 	if f.hinted++; len(f.hints) < maxHints {
-		from := originOf(l)
-		from.target = targetOf(string(command))
-		f.hints = append(f.hints, Line{Number: number, Text: string(bytes.TrimRight(line, "\r\n")), origin: from})
+		f.hints = append(f.hints, Line{Number: number, Text: string(bytes.TrimRight(line, "\r\n")), origin: originOf(l)})
 	}
 }
 

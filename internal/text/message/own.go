@@ -15,9 +15,6 @@ const leastOwn = 3
 func (r *rule) own(line string) string {
 	l := logline.Parse([]byte(line))
 	m := strings.TrimSpace(string(l.Message))
-	if strings.HasPrefix(m, "Active: ") || strings.Contains(m, " loaded failed failed ") {
-		return "" // what systemctl prints of a unit: when it ended, and its description
-	}
 	if l.Form == logline.State {
 		cells := strings.FieldsFunc(strings.ReplaceAll(strings.TrimSpace(line), "  ", "\t"), func(c rune) bool { return c == '\t' })
 		if cell := trimmed(cells[len(cells)-1]); len(cells) >= 3 && len(strings.Fields(cell)) > leastOwn {

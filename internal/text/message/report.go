@@ -109,7 +109,6 @@ type origin struct {
 	host, writer, module string
 	form                 logline.Form
 	unit                 string    // of the block of systemctl status that the line is in
-	target               string    // what the command asks whose output the line is
 	row                  rowObject // the object that the line is a row of
 }
 

@@ -139,11 +139,6 @@ func (s *shown) finish(x *Index, f *found) {
 func (s *shown) activating(number int, unit string, line []byte) {
 	m := startingUnit.FindSubmatch(line)
 	if m == nil {
-		if mustRun[unit] && bytes.Contains(line, []byte("Active: inactive (dead)")) {
-			s.states = append(s.states, state{line: number, text: string(bytes.TrimRight(line, "\r\n")),
-				kind: "unit", name: unit, says: "does not run (inactive)",
-				next: "systemctl list-jobs: a job that waits names the unit before it; sudo journalctl -b -u " + unit + " --no-pager -n 50: who stopped it"})
-		}
 		return
 	}
 	if string(m[1]) == "start" && !bytes.ContainsAny(m[2], "hdwMy") && !bytes.Contains(m[2], []byte("month")) {
@@ -156,9 +151,6 @@ func (s *shown) activating(number int, unit string, line []byte) {
 	s.states = append(s.states, state{line: number, text: string(bytes.TrimRight(line, "\r\n")), kind: "unit", name: unit, says: says,
 		next: "journalctl -b -u " + unit + " shows what it waits for; its last line names the step"})
 }
-
-// mustRun are units that run on each host of a cluster, for as long as it is up.
-var mustRun = set("kubelet", "crio", "chronyd", "NetworkManager", "ovs-vswitchd", "ovsdb-server", "sshd")
 
 var startingUnit = regexp.MustCompile(`Active: activating \((start|auto-restart)\).*; (.+?) ago`)
 
