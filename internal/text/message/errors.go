@@ -318,6 +318,9 @@ func (c *collector) unknownErrors(r *Report, failures, faults map[string]*Match)
 			}
 			continue
 		}
+		if c.waitsOn(e.last) {
+			continue
+		}
 		if c.ended(nil, e.last) || e.last.form != logline.State && c.lines-e.last.Number > quietLines {
 			r.PastErrors += e.count
 			continue

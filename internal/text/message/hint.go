@@ -154,7 +154,7 @@ func (c *collector) addHints(f found) {
 // shows, and the rest with their own words.
 func (c *collector) hintsTo(r *Report, failures, faults map[string]*Match) {
 	for _, l := range c.hints {
-		if c.ended(nil, l) {
+		if c.waitsOn(l) || c.ended(nil, l) {
 			c.hinted--
 			continue
 		}

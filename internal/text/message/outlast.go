@@ -3,6 +3,7 @@ package message
 import (
 	"bytes"
 	"regexp"
+	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
@@ -53,4 +54,23 @@ func (p *past) imageRuns(l Line) bool {
 		}
 	}
 	return false
+}
+
+// waitsOn reports whether a line is of openshift-install's wait for the API, of which others were
+// refused: until the API server runs both are normal. Where the wait has failed they are not.
+func (c *collector) waitsOn(l Line) bool {
+	const wait, failed = "Still waiting for the Kubernetes API", "Failed waiting for Kubernetes API"
+	if !strings.Contains(l.Text, wait) || !strings.Contains(l.Text, "i/o timeout") || strings.Contains(l.Text, "lookup ") {
+		return false
+	}
+	refused := false
+	for i := range c.by {
+		switch r := &c.x.rules[i]; {
+		case r.Text == failed:
+			return false
+		case r.Text == wait:
+			refused = refused || r.Normal != ""
+		}
+	}
+	return refused
 }

@@ -44,3 +44,41 @@ func TestOutlast(t *testing.T) {
 		}
 	}
 }
+
+// TestInstallerWaits: timeouts of a wait in which the API also refuses are normal, unless it fails.
+func TestInstallerWaits(t *testing.T) {
+	x := builtIn(t)
+	const (
+		wait    = "DEBUG Still waiting for the Kubernetes API: Get \"https://api.c7.example.org:6443/version\": dial tcp 192.0.2.44:6443: "
+		refused = wait + "connect: connection refused\n"
+		timeout = wait + "i/o timeout\n"
+		failed  = "ERROR Failed waiting for Kubernetes API. This error usually happens when there is a problem on the bootstrap host\n"
+	)
+	for name, c := range map[string]struct {
+		text string
+		want Result
+	}{
+		"refused and timeouts": {refused + timeout + refused + timeout, Absent},
+		"timeouts first":       {timeout + refused, Absent},
+		"timeouts alone":       {timeout + timeout, Unknown},
+		"it failed":            {refused + timeout + failed, Unknown},
+		"of a name":            {refused + strings.ReplaceAll(timeout, "dial tcp 192.0.2.44:6443:", "dial tcp: lookup api.c7.example.org on 192.0.2.1:53: read udp 192.0.2.9:5->192.0.2.1:53:"), Unknown},
+	} {
+		if r := readText(t, x, c.text); r.Result != c.want {
+			t.Errorf("%s: %s, want %s: %+v %+v", name, r.Result, c.want, r.Symptoms, r.Errors)
+		}
+	}
+}
+
+// TestIgnitionWithoutNameServer: an Ignition that asks ::1 has no name server, until its config comes.
+func TestIgnitionWithoutNameServer(t *testing.T) {
+	x := builtIn(t)
+	const line = "[   12.5] ignition[650]: GET error: Get \"https://api-int.c7.example.org:22623/config/worker\": dial tcp: lookup api-int.c7.example.org on [::1]:53: " +
+		"read udp [::1]:4001->[::1]:53: read: connection refused\n"
+	if r := readText(t, x, line); len(r.Matches) == 0 || r.Matches[0].Fault != "dns-resolver-wrong" {
+		t.Errorf("%+v", r)
+	}
+	if r := readText(t, x, line+"[   15.1] ignition[650]: GET result: OK\n"); r.Result != Absent {
+		t.Errorf("%+v %+v", r.Matches, r.Symptoms)
+	}
+}
