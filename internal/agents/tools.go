@@ -76,7 +76,8 @@ func tools(live bool) []tool {
 		{
 			name: "check_command", title: "Is this command safe here, now?",
 			doc: "Judges a shell command (oc, kubectl, etcdctl, systemctl, ipmitool, rm, openshift-install, ...) in the state of the cluster or an archive: " +
-				"which objects it hits, what happens there, what is lost, whether it can be undone, what to do instead. It runs nothing. The verdict is reads, " +
+				"which objects it hits, what happens there, what is lost, whether it can be undone, what to do instead. It runs nothing. " +
+				"The verdict is reads, " +
 				"safe, unsafe, needs-person or unknown; unknown is not safe. Ask it about every command that changes something before you propose it.",
 			params: paged(checkSteps, archiveParam(live), param{name: "command", kind: "string", most: 4000, required: true,
 				doc: "The command as it would be typed, with its names and namespaces; several lines are allowed."}),

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // The columns of the kinds of Kubernetes (k8s.io/kubernetes:pkg/printers/internalversion/printers.go).
@@ -41,7 +42,7 @@ func nodeStatus(o object) string {
 }
 
 func nodeRoles(o object) string {
-	const prefix = "node-role.kubernetes.io/"
+	const prefix = openshift.NodeRolePrefix
 	labels, _ := evidence.Field(o.content, "metadata", "labels").(map[string]any)
 	var roles []string
 	for key, value := range labels {

@@ -76,7 +76,7 @@ func workloadKinds() []Kind {
 		in("rbac.authorization.k8s.io", "roles", "Role", nil),
 		in("rbac.authorization.k8s.io", "rolebindings", "RoleBinding", nil),
 	}, clusterWide(
-		in("certificates.k8s.io", "certificatesigningrequests", "CertificateSigningRequest", requestColumns(), "csr"),
+		in(openshift.CertificatesGroup, "certificatesigningrequests", "CertificateSigningRequest", requestColumns(), "csr"),
 		in("storage.k8s.io", "storageclasses", "StorageClass", nil, "sc"),
 		in("storage.k8s.io", "volumeattachments", "VolumeAttachment", nil),
 		in("rbac.authorization.k8s.io", "clusterroles", "ClusterRole", nil),
@@ -102,7 +102,7 @@ func platformKinds() []Kind {
 		in("route.openshift.io", "routes", "Route", nil),
 		in("apps.openshift.io", "deploymentconfigs", "DeploymentConfig", nil, "dc"),
 		in("image.openshift.io", "imagestreams", "ImageStream", nil, "is"),
-		in("operator.openshift.io", "ingresscontrollers", "IngressController", nil),
+		in(openshift.OperatorGroup, "ingresscontrollers", "IngressController", nil),
 	}, clusterWide(
 		in(config, "clusteroperators", "ClusterOperator", operatorColumns(), "co"),
 		in(config, "clusterversions", "ClusterVersion", versionColumns()),
@@ -119,8 +119,8 @@ func platformKinds() []Kind {
 		in(config, "apiservers", "APIServer", nil),
 		in(config, "imagedigestmirrorsets", "ImageDigestMirrorSet", nil, "idms"),
 		in(config, "imagetagmirrorsets", "ImageTagMirrorSet", nil, "itms"),
-		in("operator.openshift.io", "etcds", "Etcd", nil),
-		in("operator.openshift.io", "kubeapiservers", "KubeAPIServer", nil),
+		in(openshift.OperatorGroup, "etcds", "Etcd", nil),
+		in(openshift.OperatorGroup, "kubeapiservers", "KubeAPIServer", nil),
 	)...)
 }
 

@@ -224,7 +224,8 @@ func decideTaint(ctx context.Context, l *look, c *shellcommand.Call) (*decision,
 				}
 				return &decision{verdict: Safe, why: n.Name + " is off: its pods and volumes are released", undo: undo, evidence: []evidence.Item{item}}, nil
 			case has(c, `:NoExecute(\s|$)`):
-				return &decision{verdict: Unsafe, why: "NoExecute evicts every pod that does not tolerate it, without a look at PodDisruptionBudgets", undo: undo,
+				return &decision{
+					verdict: Unsafe, why: "NoExecute evicts every pod that does not tolerate it, without a look at PodDisruptionBudgets", undo: undo,
 					instead: []string{"oc adm drain " + n.Name + " --ignore-daemonsets asks the PodDisruptionBudgets"}}, nil
 			}
 			others, err := l.schedulable(ctx, n.Name)

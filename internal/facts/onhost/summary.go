@@ -9,6 +9,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
@@ -89,7 +90,7 @@ func kubeletInShort(ctx context.Context, w *facts.World, s fault.Subject) (strin
 func join(said []string, more ...string) string { return strings.Join(append(said, more...), ", ") }
 
 // controlPlane are the containers of the control plane's static pods that a person asks for first.
-var controlPlane = []string{"etcd", "kube-apiserver"}
+var controlPlane = []string{"etcd", openshift.APIServer}
 
 func controlInShort(ctx context.Context, w *facts.World, s fault.Subject) (string, error) {
 	c, _, err := readPart[onhost.Containers](ctx, w, evidence.HostContainers, s)

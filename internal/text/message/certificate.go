@@ -11,6 +11,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
 
@@ -267,7 +268,7 @@ func (c certificate) fault() string {
 	if s != nil {
 		port = s[2] + s[4]
 	}
-	switch isMCS := port == "22623" || strings.Contains(c.command, "machine-config-server-tls"); {
+	switch isMCS := port == "22623" || strings.Contains(c.command, openshift.MCSCertificate); {
 	case c.ends && strings.Contains(c.command, "kubelet-client"):
 		return "kubelet-client-cert-expired"
 	case c.ends && port == "6443":
