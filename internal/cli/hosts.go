@@ -212,7 +212,7 @@ func plannedTargets(dir string) (list []ssh.Target, err error) {
 		list = append(list, t)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("--from-plan %s: it names no host; name them with --ssh HOST,...", dir)
+		return nil, fmt.Errorf("--from-plan %s: it names no host; name them with --ssh HOST1,HOST2", dir)
 	}
 	return list, nil
 }

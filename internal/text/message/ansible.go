@@ -13,13 +13,12 @@ import (
 // the headings of its tasks, and a result for each host. A result that failed has its reason in the
 // field msg, of a command in stderr, in the same line or in those behind it.
 type ansible struct {
-	task    string
-	key     string // of the error of the result that is open
-	host    string
-	lines   int // of the open result
-	msg     string
-	stderr  string
-	ignored bool
+	task   string
+	key    string // of the error of the result that is open
+	host   string
+	lines  int // of the open result
+	msg    string
+	stderr string
 }
 
 var (
