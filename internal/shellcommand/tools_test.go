@@ -64,6 +64,8 @@ var ocCommands = map[string]string{
 	"image info": ocRegistry + " o|output= dir= icsp-file= idms-file= show-multiarch",
 	"adm release info": ocRegistry + " max-per-registry= template= changes-from= verify icsp-file= idms-file= contents commits commit-urls " +
 		"pullspecs size image-for= o|output= include-images",
+	"adm release extract": ocRegistry + " command= command-os= tools to= file= from= git= verify icsp-file= idms-file= credentials-requests included " +
+		"install-config= cloud= filter-by-os= signing-key= dry-run",
 	"adm release mirror":          ocRegistry + " from= to= to-release-image= dry-run print-mirror-instructions=",
 	"adm certificate approve":     ocPrint + " " + ocFiles + " force",
 	"adm certificate deny":        ocPrint + " " + ocFiles + " force",
