@@ -191,7 +191,11 @@ func (a *app) explainCommandLine(format string, known *fault.Catalog, c shellcom
 	fmt.Fprintln(a.IO.Out)
 	next := slices.Clone(p.Next)
 	if c.Effect == shellcommand.Changes && len(c.Steps) == 0 {
-		next = append(next, a.Name+" check "+shellcommand.Quote(c.Typed)+", for its effect in your cluster")
+		typed := shellcommand.Quote(c.Typed)
+		if a.WithoutSecrets(c.Typed) != c.Typed {
+			typed = "COMMAND" // an answer is copied into a ticket
+		}
+		next = append(next, a.Name+" check "+typed+", for its effect in your cluster")
 	}
 	a.printNext(append(next, a.Name+" diagnose", a.Name+" list refused, for advice that is known as unsafe"))
 	if c.Effect == shellcommand.Unknown {
