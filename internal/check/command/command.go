@@ -90,8 +90,16 @@ func answer(ctx context.Context, frame *cmdutil.App, o session.Options, text str
 	}
 	w := facts.NewWorld(run.Reader, d.Now)
 	w.Version, w.Topology = d.Cluster.Version, d.Cluster.Topology
-	return check.Answer(ctx, &check.Question{Text: text, World: w, Diagnosis: d, Catalog: run.Catalog, Whole: run.Source.Kind == live.SourceName,
+	r, err := check.Answer(ctx, &check.Question{Text: text, World: w, Diagnosis: d, Catalog: run.Catalog, Whole: run.Source.Kind == live.SourceName,
 		Name: frame.Name, Again: o.Again()})
+	if err != nil {
+		return nil, err
+	}
+	r.Command = frame.WithoutSecrets(r.Command) // what is typed is repeated, and an answer is copied into a ticket
+	for _, s := range r.Steps {
+		s.Command, s.Why = frame.WithoutSecrets(s.Command), frame.WithoutSecrets(s.Why)
+	}
+	return r, nil
 }
 
 func printed(frame *cmdutil.App, format string, r *check.Report) error {
