@@ -104,7 +104,7 @@ func runFix(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	words := []string{"rollcall", "fix", args[1], "--state-dir", ts.MkAbs("state")}
 	if args[1] != "history" {
-		words = append(words, "--kubeconfig", ts.MkAbs("kubeconfig"), "--request-timeout", "2s")
+		words = append(words, "--kubeconfig", ts.MkAbs("kubeconfig"), "--request-timeout", "2m") // no script has a server that hangs: a busy machine is none
 	}
 	if slices.Contains([]string{"apply", "resume", "undo"}, args[1]) {
 		words = append(words, "--wait", "0s")

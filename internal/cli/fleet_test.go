@@ -72,7 +72,7 @@ func TestFleetOfServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	code := Main(t.Context(), []string{"rollcall", "fleet", "--kubeconfigs", dir, "--request-timeout", "2s", "-o", "json"}, cmdutil.IO{
+	code := Main(t.Context(), []string{"rollcall", "fleet", "--kubeconfigs", dir, "--request-timeout", "10s", "-o", "json"}, cmdutil.IO{
 		In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }, Clock: func() time.Time { return clitest.Now }})
 	var r fleet.Report
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil || code != cmdutil.ExitFault {
