@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -155,7 +156,10 @@ func TestTry(t *testing.T) {
 			if tt.node == "" {
 				tt.node = "worker2"
 			}
-			got := smoke.Try(t.Context(), tt.c, []string{tt.node}, smoke.Options{Run: "ab", Patience: 60 * time.Millisecond, Every: time.Millisecond})
+			var got []smoke.Result
+			synctest.Test(t, func(t *testing.T) { // no real time: a busy machine is no Node that does not answer
+				got = smoke.Try(t.Context(), tt.c, []string{tt.node}, smoke.Options{Run: "ab", Patience: 60 * time.Millisecond, Every: time.Millisecond})
+			})
 			if len(got) != 1 || got[0].Outcome != tt.want || !strings.Contains(got[0].Reason, tt.says) || got[0].Left != tt.left {
 				t.Errorf("%+v, want %s with %q, left %q", got, tt.want, tt.says, tt.left)
 			}
