@@ -171,6 +171,7 @@ func (f *Follower) removed(present map[string]bool) []Event {
 		if f.lasts(t.missing, hostLasts) {
 			gone = append(gone, name)
 			delete(f.hosts, name)
+			f.usual.forget(name)
 		}
 	}
 	if len(gone) == 0 {

@@ -60,6 +60,19 @@ func (h history) add(host diagnosis.HostState) {
 	}
 }
 
+// kept is of how many hosts the times of a stage stay after the hosts are gone: in a cluster that is scaled up and down
+// for months there are ever new names.
+const kept = 100
+
+// forget drops the times of a host that is gone, where those of enough others are known.
+func (h history) forget(name string) {
+	for _, times := range h {
+		if len(times) > kept {
+			delete(times, name)
+		}
+	}
+}
+
 // of returns the usual time of a stage for a host: what earlier hosts of its role took in
 // this cluster, else what is documented, else nil.
 func (h history) of(host diagnosis.HostState) *Usual {

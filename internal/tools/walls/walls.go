@@ -30,10 +30,10 @@ import (
 const module = "github.com/rollcall-project/rollcall/"
 
 // wings are the products. Who maintains one reads it, the kernel and what both stand on.
-var wings = []string{"agents", "check", "fleet", "preflight", "repair", "watch", "workers"}
+var wings = []string{"agents", "check", "fleet", "preflight", "repair", "serve", "watch", "workers"}
 
 // shared are the rooms below the wings of which two wings have need. They print what is theirs.
-var shared = []string{"csr", "after", "follow", "baseline"}
+var shared = []string{"csr", "after", "follow", "baseline", "service"}
 
 // ground are the rooms below the kernel: they know neither evidence nor faults.
 var ground = []string{"openshift", "scan", "sanitize", "crash"}

@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/follow"
+	"github.com/rollcall-project/rollcall/internal/follow/pace"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/session"
@@ -40,11 +41,11 @@ type watching struct {
 	follower *follow.Follower
 	show     shower
 	hook     *hook
-	pace     pace
+	pace     pace.Pace
 
 	chosen map[string]bool
 	newest looked // without an error
-	change seenChanges
+	change pace.Changes
 	trying string // what is done after everything else holds
 }
 
@@ -62,7 +63,7 @@ func (a *app) watch(ctx context.Context, f watchFlags, format string, subjects [
 	if err := a.session().KeepCompiled(); err != nil {
 		return err
 	}
-	w := &watching{app: a, flags: f, subjects: subjects, pace: pace{interval: f.interval}}
+	w := &watching{app: a, flags: f, subjects: subjects, pace: pace.Pace{Interval: f.interval, Bounds: pace.OfPerson()}}
 	w.follower = follow.New(follow.Rules{
 		Goal: after.Goal(f.until), StopOnRoot: f.stopOn == stopOnRoot, Narrowed: len(subjects) > 0,
 		Installing: a.source.InstallDir != "" || a.source.Rendezvous != "", Hosts: w.counts,
@@ -90,9 +91,9 @@ func (w *watching) counts(h diagnosis.HostState) bool {
 // intervals.
 func (w *watching) listen(ctx context.Context) {
 	a := w.app
-	w.change.notify = make(chan struct{}, 1)
+	w.change.Notify = make(chan struct{}, 1)
 	if a.source.Hosted != "" || a.source.InstallDir != "" || a.source.Rendezvous != "" || a.session().NoCluster() {
-		w.pace.interval = min(w.pace.interval, blindInterval)
+		w.pace.Interval = min(w.pace.Interval, blindInterval)
 		return
 	}
 	kube := a.source.Kube // a copy: runs load it again, at the same time
@@ -100,8 +101,8 @@ func (w *watching) listen(ctx context.Context) {
 		kube.Reload()
 		return kube.RESTConfig()
 	}
-	w.change.source = live.NewChanges(fresh, live.Options{Now: a.IO.Clock})
-	source, add := w.change.source, w.change.add
+	w.change.Source = live.NewChanges(fresh, live.Options{Now: a.IO.Clock})
+	source, add := w.change.Source, w.change.Add
 	go crash.Func(func() { source.Run(ctx, add) })()
 }
 
@@ -147,8 +148,8 @@ func (w *watching) follow(ctx context.Context) error {
 	defer stop()
 	begun := time.Now()
 	start := func() {
-		w.change.take()
-		w.pace.begin()
+		w.change.Take()
+		w.pace.Begin()
 		go crash.Func(func() { results <- w.look(working) })()
 	}
 	start()
@@ -158,7 +159,7 @@ func (w *watching) follow(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			stop()
-			if w.pace.running {
+			if w.pace.Running {
 				<-results // it ends with its context
 			}
 			return w.finish(w.follower.Interrupted(int(cmdutil.ExitInterrupted)))
@@ -166,18 +167,18 @@ func (w *watching) follow(ctx context.Context) error {
 			if over, err := w.took(ctx, l); over || err != nil {
 				return err
 			}
-		case <-w.change.notify:
+		case <-w.change.Notify:
 		case <-tick.C:
 		}
 		now := time.Now()
 		if limit := w.flags.timeout; limit > 0 && now.Sub(begun) >= limit {
 			stop()
-			if w.pace.running {
+			if w.pace.Running {
 				<-results
 			}
 			return w.finish(w.follower.TimedOut(limit))
 		}
-		if w.pace.due(now, w.change.pending()) {
+		if w.pace.Due(now, w.change.Pending()) {
 			start()
 		}
 		w.paint()
@@ -186,7 +187,7 @@ func (w *watching) follow(ctx context.Context) error {
 
 // took hands a run to the follower and shows what it makes of it.
 func (w *watching) took(ctx context.Context, l looked) (over bool, err error) {
-	w.pace.ended(time.Now(), l.took)
+	w.pace.Ended(time.Now(), l.took)
 	if l.took > time.Second {
 		defer debug.FreeOSMemory() // a large cluster's objects are of no use until the next run
 	}
@@ -194,12 +195,12 @@ func (w *watching) took(ctx context.Context, l looked) (over bool, err error) {
 		if w.newest.run.Diagnosis == nil || errors.Is(l.err, context.Canceled) {
 			return true, l.err
 		}
-		w.pace.failed = l.err
-		w.pace.recheck(awayPause)
+		w.pace.Failed = l.err
+		w.pace.Recheck(pace.AwayPause)
 		w.app.Log.Warn("read the cluster", "error", l.err)
 		return false, nil
 	}
-	w.pace.failed = nil
+	w.pace.Failed = nil
 	if l.chosen != nil {
 		w.chosen = l.chosen
 	}
@@ -207,7 +208,7 @@ func (w *watching) took(ctx context.Context, l looked) (over bool, err error) {
 	newest, now := l.run.Diagnosis, l.run.Diagnosis.Now
 	l.run = follow.Run{Diagnosis: w.follower.Last()} // the follower keeps what is shown
 	w.newest = l
-	w.pace.plan(w.follower.Recheck(), newest, len(events) > 0)
+	w.pace.Plan(w.follower.Recheck(), newest, len(events) > 0)
 	if err := w.show.events(events); err != nil {
 		return true, err
 	}
@@ -216,7 +217,7 @@ func (w *watching) took(ctx context.Context, l looked) (over bool, err error) {
 		return true, w.finish(w.smokeEnd(ctx, end))
 	}
 	if again := w.follower.Recheck(); !again.IsZero() { // End may have asked for one
-		w.pace.recheck(again.Sub(now))
+		w.pace.Recheck(again.Sub(now))
 	}
 	return false, nil
 }
@@ -231,19 +232,19 @@ func (w *watching) paint() {
 
 // busy is what is done now, for the head of the frame.
 func (w *watching) busy() string {
-	changed := w.change.pending()
+	changed := w.change.Pending()
 	switch {
 	case w.trying != "":
 		return w.trying
-	case w.pace.failed != nil:
-		return "not read: " + w.pace.failed.Error()
-	case w.pace.running && w.newest.run.Diagnosis == nil:
+	case w.pace.Failed != nil:
+		return "not read: " + w.pace.Failed.Error()
+	case w.pace.Running && w.newest.run.Diagnosis == nil:
 		return "reading the cluster for the first time"
 	case changed != "":
 		return "changed: " + changed
-	case w.pace.running && w.change.read() != "":
-		return "reading, changed: " + w.change.read()
-	case w.pace.running:
+	case w.pace.Running && w.change.Read() != "":
+		return "reading, changed: " + w.change.Read()
+	case w.pace.Running:
 		return "reading"
 	}
 	return ""

@@ -30,16 +30,14 @@ import (
 	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/service"
 )
 
 // API is what the approver needs of the cluster whose requests it answers. Errors are
 // those of k8s.io/apimachinery/pkg/api/errors.
 type API interface {
 	csr.API
-	Get(ctx context.Context, r kube.Ref) (map[string]any, error)
-	Create(ctx context.Context, r kube.Ref, content map[string]any) error
-	// Update replaces the object in the version that content has.
-	Update(ctx context.Context, r kube.Ref, content map[string]any) error
+	service.LeaseAPI
 	// Watch calls changed for each request that waits or comes, and returns when the watch
 	// ended.
 	Watch(ctx context.Context, changed func()) error
@@ -65,7 +63,7 @@ type Config struct {
 	Now       func() time.Time
 	Every     time.Duration // between rounds without a change; 0 is 30 s
 	Gap       time.Duration // between rounds at least; 0 is 500 ms
-	Times     LeaseTimes
+	Times     service.LeaseTimes
 }
 
 // Kinds are the kinds of requests that are approved.
@@ -89,7 +87,7 @@ func New(api API, c Config) *Approver {
 	c.Every = cmp.Or(c.Every, 30*time.Second)
 	c.Gap = cmp.Or(c.Gap, 500*time.Millisecond)
 	c.Limits.setDefaults()
-	c.Times.setDefaults()
+	c.Times.SetDefaults()
 	return &Approver{api: api, c: c, seen: map[string]string{}, failed: map[string]time.Time{}, dialed: map[string]time.Time{},
 		events: newBucket(eventBurst, eventEvery), stale: 4*c.Every + c.Times.Duration}
 }
@@ -102,9 +100,9 @@ func (a *Approver) Run(ctx context.Context) error {
 		a.lead(ctx, func() bool { return true })
 		return nil
 	}
-	l := &lease{api: a.api, ref: a.c.Lease, identity: a.c.Identity, times: a.c.Times, now: a.c.Now, log: a.c.Log, alive: a.alive}
+	l := &service.Lease{API: a.api, Ref: a.c.Lease, Identity: a.c.Identity, Times: a.c.Times, Now: a.c.Now, Log: a.c.Log, Alive: a.alive}
 	for ctx.Err() == nil {
-		if !l.acquire(ctx) {
+		if !l.Acquire(ctx) {
 			return nil
 		}
 		a.c.Metrics.leader.Set(1)
@@ -112,8 +110,8 @@ func (a *Approver) Run(ctx context.Context) error {
 		a.seen = map[string]string{} // a new holder records what is open, again
 		term, lost := context.WithCancel(ctx)
 		done := make(chan struct{})
-		go crash.Func(func() { defer close(done); defer lost(); l.hold(term) })()
-		a.lead(term, l.held)
+		go crash.Func(func() { defer close(done); defer lost(); l.Hold(term) })()
+		a.lead(term, l.Held)
 		lost()
 		<-done
 		a.c.Metrics.leader.Set(0)

@@ -3,8 +3,6 @@ package approver
 import (
 	"context"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -16,6 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/csr/csrtest"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/service"
 )
 
 // start runs a replica until the returned function is called.
@@ -86,7 +85,7 @@ func TestWatchRefused(t *testing.T) {
 	}
 }
 
-var quick = LeaseTimes{Duration: 400 * time.Millisecond, Deadline: 250 * time.Millisecond, Retry: 40 * time.Millisecond}
+var quick = service.LeaseTimes{Duration: 400 * time.Millisecond, Deadline: 250 * time.Millisecond, Retry: 40 * time.Millisecond}
 
 func withLease(name string) func(*Config) {
 	return func(c *Config) { c.Identity, c.Lease, c.Times, c.Now = name, testLease, quick, since() }
@@ -284,35 +283,5 @@ func BenchmarkFourThousand(b *testing.B) {
 		}
 		s.Close()
 		b.StartTimer()
-	}
-}
-
-func TestListen(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := NewMetrics()
-	ready := fmt.Errorf("not yet")
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- Listen(ctx, l, m, func() error { return ready }) }()
-	for path, want := range map[string]struct {
-		code int
-		text string
-	}{"/healthz": {200, "ok"}, "/readyz": {503, "not yet"}, "/metrics": {200, "rollcall_csr_leader 0"}, "/": {404, ""}, "/debug/pprof/": {404, ""}} {
-		resp, err := http.Get("http://" + l.Addr().String() + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, _ := io.ReadAll(resp.Body)
-		_ = resp.Body.Close()
-		if resp.StatusCode != want.code || !strings.Contains(string(body), want.text) {
-			t.Errorf("%s: %d %.200s", path, resp.StatusCode, body)
-		}
-	}
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
 	}
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/outbound"
 	"github.com/rollcall-project/rollcall/internal/sanitize"
 	"github.com/rollcall-project/rollcall/internal/scan"
+	"github.com/rollcall-project/rollcall/internal/service"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
@@ -122,7 +123,9 @@ func (a *app) serveRequests(ctx context.Context, f serveFlags) error {
 		if err != nil {
 			return fmt.Errorf("--listen: %w", err)
 		}
-		work.Go(func() error { return approver.Listen(ctx, l, c.Metrics, server.Ready) })
+		work.Go(func() error {
+			return service.Listen(ctx, l, service.Site{Metrics: c.Metrics.Registry, Ready: server.Ready})
+		})
 		c.Log.Info("metrics and health", "address", l.Addr().String())
 	}
 	c.Log.Info("approver started", "server", config.Host, "inventory", strings.Join(f.inventory, ","), "approve", strings.Join(f.approve, ","),

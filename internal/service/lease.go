@@ -1,4 +1,4 @@
-package approver
+package service
 
 import (
 	"cmp"
@@ -14,6 +14,15 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kube"
 )
 
+// LeaseAPI is what a lease needs of the cluster that it is in. Errors are those of
+// k8s.io/apimachinery/pkg/api/errors.
+type LeaseAPI interface {
+	Get(ctx context.Context, r kube.Ref) (kube.Object, error)
+	Create(ctx context.Context, r kube.Ref, content kube.Object) error
+	// Update replaces the object in the version that content has.
+	Update(ctx context.Context, r kube.Ref, content kube.Object) error
+}
+
 // LeaseTimes are how long a replica holds the lease and how often it renews it. 0 takes
 // the default: those of client-go, which a kubelet's retry of 15 minutes outlasts.
 type LeaseTimes struct {
@@ -22,79 +31,88 @@ type LeaseTimes struct {
 	Retry    time.Duration // between tries; 0 is 5 s
 }
 
-func (t *LeaseTimes) setDefaults() {
+// SetDefaults fills in the defaults.
+func (t *LeaseTimes) SetDefaults() {
 	t.Duration = cmp.Or(t.Duration, 30*time.Second)
 	t.Deadline = cmp.Or(t.Deadline, 20*time.Second)
 	t.Retry = cmp.Or(t.Retry, 5*time.Second)
 }
 
-// lease is the lock between replicas, on a Lease object, by the rules of
+// Lease is the lock between replicas, on a Lease object, by the rules of
 // kubernetes/client-go:tools/leaderelection/leaderelection.go: times in the object are
 // not compared with the clock, only whether it changed while this process looked; so
 // clocks may differ. client-go's own package needs the typed clientset.
-type lease struct {
-	api      API
-	ref      kube.Ref
-	identity string
-	times    LeaseTimes
-	now      func() time.Time
-	log      *slog.Logger
-	alive    func()
+type Lease struct {
+	API      LeaseAPI
+	Ref      kube.Ref
+	Identity string // of this replica
+	Times    LeaseTimes
+	Now      func() time.Time
+	Log      *slog.Logger
+	Alive    func() // called when another replica was seen to hold it
 
 	mu      sync.Mutex
 	renewed time.Time // when this process began the last renewal that succeeded
+	holder  string    // as last seen
 	version string    // of the object as last seen
 	since   time.Time // when that version was first seen
 }
 
-// acquire waits until the lease is held; false where ctx is done.
-func (l *lease) acquire(ctx context.Context) bool {
+// Acquire waits until the lease is held; false where ctx is done.
+func (l *Lease) Acquire(ctx context.Context) bool {
 	for {
 		err := l.try(ctx)
-		if err == nil && l.held() {
+		if err == nil && l.Held() {
 			return true
 		}
 		if err == nil {
-			l.alive()
+			l.Alive()
 		} else if ctx.Err() == nil {
-			l.log.Warn("lease was not acquired", "error", err.Error())
+			l.Log.Warn("lease was not acquired", "error", err.Error())
 		}
-		if !sleep(ctx, l.times.Retry) {
+		if !sleep(ctx, l.Times.Retry) {
 			return false
 		}
 	}
 }
 
-// hold renews until ctx is done or the deadline passed, and releases the lease then.
-func (l *lease) hold(ctx context.Context) {
-	for sleep(ctx, l.times.Retry) {
-		one, cancel := context.WithTimeout(ctx, l.times.Deadline)
+// Hold renews until ctx is done or the deadline passed, and releases the lease then.
+func (l *Lease) Hold(ctx context.Context) {
+	for sleep(ctx, l.Times.Retry) {
+		one, cancel := context.WithTimeout(ctx, l.Times.Deadline)
 		err := l.try(one)
 		cancel()
 		if err != nil && ctx.Err() == nil {
-			l.log.Warn("lease was not renewed", "error", err.Error())
+			l.Log.Warn("lease was not renewed", "error", err.Error())
 		}
-		if !l.held() {
+		if !l.Held() {
 			return
 		}
 	}
 	l.release(context.WithoutCancel(ctx))
 }
 
-// held reports whether this process holds the lease, counted from before the renewal was
+// Held reports whether this process holds the lease, counted from before the renewal was
 // sent: no other process can have it then.
-func (l *lease) held() bool {
+func (l *Lease) Held() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return !l.renewed.IsZero() && l.now().Sub(l.renewed) < l.times.Deadline
+	return !l.renewed.IsZero() && l.Now().Sub(l.renewed) < l.Times.Deadline
+}
+
+// Holder is the replica that held the lease when it was last read; "": none is known.
+func (l *Lease) Holder() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.holder
 }
 
 // try takes or renews the lease where that is allowed. That another holds it is no error.
-func (l *lease) try(ctx context.Context) error {
-	began := l.now()
-	have, err := l.api.Get(ctx, l.ref)
+func (l *Lease) try(ctx context.Context) error {
+	began := l.Now()
+	have, err := l.API.Get(ctx, l.Ref)
 	if apierrors.IsNotFound(err) {
-		if err := l.api.Create(ctx, l.ref, l.record(nil, began)); err != nil {
+		if err := l.API.Create(ctx, l.Ref, l.record(nil, began)); err != nil {
 			return l.unlessTaken(err)
 		}
 		l.mark(began)
@@ -104,16 +122,19 @@ func (l *lease) try(ctx context.Context) error {
 		return fmt.Errorf("read lease: %w", err)
 	}
 	holder := evidence.String(have, "spec", "holderIdentity")
+	l.mu.Lock()
+	l.holder = holder
+	l.mu.Unlock()
 	if version := evidence.String(have, "metadata", "resourceVersion"); version != l.version {
 		l.version, l.since = version, began
 	}
-	if holder != l.identity {
+	if holder != l.Identity {
 		l.mark(time.Time{})
-		if holder != "" && began.Sub(l.since) < max(l.times.Duration, seconds(have)) {
+		if holder != "" && began.Sub(l.since) < max(l.Times.Duration, seconds(have)) {
 			return nil
 		}
 	}
-	if err := l.api.Update(ctx, l.ref, l.record(have, began)); err != nil {
+	if err := l.API.Update(ctx, l.Ref, l.record(have, began)); err != nil {
 		return l.unlessTaken(err)
 	}
 	l.mark(began)
@@ -121,14 +142,14 @@ func (l *lease) try(ctx context.Context) error {
 }
 
 // unlessTaken: another replica was quicker.
-func (l *lease) unlessTaken(err error) error {
+func (l *Lease) unlessTaken(err error) error {
 	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		return nil
 	}
 	return fmt.Errorf("write lease: %w", err)
 }
 
-func (l *lease) mark(at time.Time) {
+func (l *Lease) mark(at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.renewed = at
@@ -145,33 +166,42 @@ func seconds(have map[string]any) time.Duration {
 	return 0
 }
 
-func (l *lease) record(have map[string]any, now time.Time) map[string]any {
+func (l *Lease) record(have map[string]any, now time.Time) map[string]any {
 	const micro = "2006-01-02T15:04:05.000000Z07:00"
-	meta := map[string]any{"name": l.ref.Name, "namespace": l.ref.Namespace}
+	meta := map[string]any{"name": l.Ref.Name, "namespace": l.Ref.Namespace}
 	acquired := now.UTC().Format(micro)
 	if have != nil {
 		meta["resourceVersion"] = evidence.String(have, "metadata", "resourceVersion")
-		if evidence.String(have, "spec", "holderIdentity") == l.identity {
+		if evidence.String(have, "spec", "holderIdentity") == l.Identity {
 			acquired = evidence.String(have, "spec", "acquireTime")
 		}
 	}
 	return map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": meta,
-		"spec": map[string]any{"holderIdentity": l.identity, "leaseDurationSeconds": int64(max(1, l.times.Duration/time.Second)),
+		"spec": map[string]any{"holderIdentity": l.Identity, "leaseDurationSeconds": int64(max(1, l.Times.Duration/time.Second)),
 			"acquireTime": acquired, "renewTime": now.UTC().Format(micro)}}
 }
 
 // release gives the lease free, so that the other replica need not wait.
-func (l *lease) release(ctx context.Context) {
+func (l *Lease) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	l.mark(time.Time{})
-	have, err := l.api.Get(ctx, l.ref)
-	if err != nil || evidence.String(have, "spec", "holderIdentity") != l.identity {
+	have, err := l.API.Get(ctx, l.Ref)
+	if err != nil || evidence.String(have, "spec", "holderIdentity") != l.Identity {
 		return
 	}
-	free := l.record(have, l.now())
+	free := l.record(have, l.Now())
 	free["spec"] = map[string]any{"holderIdentity": "", "leaseDurationSeconds": int64(1)}
-	if err := l.api.Update(ctx, l.ref, free); err != nil {
-		l.log.Info("lease was not released; the other replica takes it when it has expired", "error", err.Error())
+	if err := l.API.Update(ctx, l.Ref, free); err != nil {
+		l.Log.Info("lease was not released; the other replica takes it when it has expired", "error", err.Error())
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
 	}
 }

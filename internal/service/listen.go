@@ -1,0 +1,112 @@
+package service
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Site is what a listener serves. Everything is read with GET.
+type Site struct {
+	Metrics prometheus.Gatherer
+	Ready   func() error            // why the program does not work; nil where it does
+	Pages   map[string]http.Handler // by path, in addition to /metrics, /healthz and /readyz
+	Home    string                  // the page to which / leads; "": none
+	Access  *Access                 // who may read /metrics and the pages; nil: whoever reaches the listener
+	TLS     *tls.Config             // nil: plain HTTP
+}
+
+// Listen serves a site on l until ctx is done.
+func Listen(ctx context.Context, l net.Listener, site Site) error {
+	mux := http.NewServeMux()
+	guarded := func(path string, h http.Handler) {
+		if site.Access != nil {
+			h = site.Access.guard(path, h)
+		}
+		mux.Handle("GET "+path, h)
+	}
+	guarded("/metrics", promhttp.HandlerFor(site.Metrics, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second}))
+	for path, h := range site.Pages {
+		guarded(path, h)
+	}
+	if site.Home != "" {
+		mux.Handle("GET /{$}", http.RedirectHandler(site.Home, http.StatusFound))
+	}
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if err := site.Ready(); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, "ok\n")
+	})
+	s := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14}
+	if site.TLS != nil {
+		l = tls.NewListener(l, site.TLS)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
+	defer stop()
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	}
+	return nil
+}
+
+// The files of a TLS certificate in a directory, as a Secret of type kubernetes.io/tls is mounted.
+const (
+	certFile = "tls.crt"
+	keyFile  = "tls.key"
+)
+
+// TLS returns the configuration of a listener with the certificate in a directory. It is read again when its
+// file has changed: a certificate of OpenShift's service CA is rotated.
+func TLS(dir string) (*tls.Config, error) {
+	c := &certificate{dir: dir}
+	if _, err := c.newest(nil); err != nil {
+		return nil, err
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.newest}, nil
+}
+
+// certificate is the newest that was read.
+type certificate struct {
+	dir string
+
+	mu      sync.Mutex
+	changed time.Time // of the file that was read
+	read    *tls.Certificate
+}
+
+// newest returns the certificate of the directory; where it cannot be read any more, the one that was read last.
+func (c *certificate) newest(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	path := filepath.Join(c.dir, certFile)
+	info, err := os.Stat(path)
+	if err == nil && c.read != nil && info.ModTime().Equal(c.changed) {
+		return c.read, nil
+	}
+	var pair tls.Certificate
+	if err == nil {
+		pair, err = tls.LoadX509KeyPair(path, filepath.Join(c.dir, keyFile))
+	}
+	switch {
+	case err == nil:
+		c.read, c.changed = &pair, info.ModTime()
+	case c.read == nil:
+		return nil, fmt.Errorf("read the certificate of the listener: %w", err)
+	}
+	return c.read, nil
+}
