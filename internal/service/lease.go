@@ -31,6 +31,12 @@ type LeaseTimes struct {
 	Retry    time.Duration // between tries; 0 is 5 s
 }
 
+// SlowTimes are those of the components of OpenShift (openshift/library-go: pkg/config/leaderelection/leaderelection.go
+// LeaderElectionDefaulting): they outlast the rollout of an API server.
+func SlowTimes() LeaseTimes {
+	return LeaseTimes{Duration: 137 * time.Second, Deadline: 107 * time.Second, Retry: 26 * time.Second}
+}
+
 // SetDefaults fills in the defaults.
 func (t *LeaseTimes) SetDefaults() {
 	t.Duration = cmp.Or(t.Duration, 30*time.Second)
@@ -90,6 +96,25 @@ func (l *Lease) Hold(ctx context.Context) {
 		}
 	}
 	l.release(context.WithoutCancel(ctx))
+}
+
+// Keep renews until ctx is done, or another replica is seen to hold the lease. While the API server cannot be asked it
+// goes on: that is for a program that only reads, of which two at a time do no harm.
+func (l *Lease) Keep(ctx context.Context) {
+	for ctx.Err() == nil {
+		l.Hold(ctx)
+		for ctx.Err() == nil {
+			one, cancel := context.WithTimeout(ctx, l.Times.Deadline)
+			err := l.try(one)
+			cancel()
+			if err == nil && !l.Held() {
+				return
+			}
+			if err == nil || !sleep(ctx, l.Times.Retry) {
+				break
+			}
+		}
+	}
 }
 
 // Held reports whether this process holds the lease, counted from before the renewal was

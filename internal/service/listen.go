@@ -25,6 +25,7 @@ type Site struct {
 	Home    string                  // the page to which / leads; "": none
 	Access  *Access                 // who may read /metrics and the pages; nil: whoever reaches the listener
 	TLS     *tls.Config             // nil: plain HTTP
+	Local   bool                    // only requests for this machine by its own names: a page in a browser can ask for any name
 }
 
 // Listen serves a site on l until ctx is done.
@@ -51,7 +52,11 @@ func Listen(ctx context.Context, l net.Listener, site Site) error {
 		}
 		_, _ = io.WriteString(w, "ok\n")
 	})
-	s := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
+	var all http.Handler = mux
+	if site.Local {
+		all = onlyLocal(mux)
+	}
+	s := &http.Server{Handler: all, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14}
 	if site.TLS != nil {
 		l = tls.NewListener(l, site.TLS)
@@ -62,6 +67,28 @@ func Listen(ctx context.Context, l net.Listener, site Site) error {
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)
 	}
 	return nil
+}
+
+// onlyLocal refuses requests that name another host than this machine: the name of an attacker's site can be made to lead
+// to 127.0.0.1 after its page was loaded.
+func onlyLocal(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		name, _, err := net.SplitHostPort(req.Host)
+		if err != nil {
+			name = req.Host
+		}
+		if name != "localhost" && !IsLoopback(name) {
+			http.Error(w, "ask for localhost or 127.0.0.1", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, req)
+	})
+}
+
+// IsLoopback reports whether a host is an address of this machine that no other reaches.
+func IsLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
 }
 
 // The files of a TLS certificate in a directory, as a Secret of type kubernetes.io/tls is mounted.

@@ -93,6 +93,16 @@ func TestListen(t *testing.T) {
 	})
 }
 
+// TestLocal: a name that an attacker makes lead here is refused.
+func TestLocal(t *testing.T) {
+	at := listen(t, Site{Metrics: metrics(), Ready: func() error { return nil }, Local: true})
+	for host, want := range map[string]int{at: 200, "localhost:1": 200, "[::1]:1": 200, "rebound.example.com": 421, "rebound.example.com:80": 421, "": 200} {
+		if code, _ := fetch(t, http.DefaultClient, "http://"+at+"/metrics", func(r *http.Request) { r.Host = host }); code != want {
+			t.Errorf("%q: %d, want %d", host, code, want)
+		}
+	}
+}
+
 // reviewer answers reviews as an API server does: the token of a user is his name.
 type reviewer struct {
 	away  bool

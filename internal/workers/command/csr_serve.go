@@ -2,21 +2,17 @@ package command
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/crash"
@@ -166,7 +162,7 @@ func (a *app) serveConfig(f serveFlags) (approver.Config, error) {
 		if one.text == "" {
 			continue
 		}
-		ref, err := objectRef(one.base, one.text)
+		ref, err := service.ObjectRef(one.base, one.text)
 		if err != nil {
 			return c, session.Usagef("--%s %v", one.flag, err)
 		}
@@ -189,30 +185,8 @@ func (a *app) serveConfig(f serveFlags) (approver.Config, error) {
 		return c, session.Usagef("--log-format %q: want text or json", f.logFormat)
 	}
 	var err error
-	c.Identity, err = replicaName()
+	c.Identity, err = service.ReplicaName()
 	return c, err
-}
-
-func objectRef(base kube.Ref, text string) (kube.Ref, error) {
-	namespace, name, ok := strings.Cut(text, "/")
-	if !ok || len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
-		return base, fmt.Errorf("%q: want NAMESPACE/NAME", text)
-	}
-	base.Namespace, base.Name = namespace, name
-	return base, nil
-}
-
-// replicaName is different for each process: a pod that is restarted keeps its host name.
-func replicaName() (string, error) {
-	host, err := os.Hostname()
-	if err != nil {
-		return "", fmt.Errorf("read the name of this machine: %w", err)
-	}
-	suffix := make([]byte, 4)
-	if _, err := rand.Read(suffix); err != nil {
-		return "", fmt.Errorf("name this replica: %w", err)
-	}
-	return host + "_" + hex.EncodeToString(suffix), nil
 }
 
 // hostsKey is the key of an inventory's ConfigMap.
@@ -244,7 +218,7 @@ func (a *app) inventories(f serveFlags, api approver.API) (approver.Inventory, e
 				return csr.ParseInventory(raw, rest)
 			})
 		case kind == "configmap":
-			ref, err := objectRef(kube.Ref{Version: "v1", Resource: "configmaps"}, rest)
+			ref, err := service.ObjectRef(kube.Ref{Version: "v1", Resource: "configmaps"}, rest)
 			if err != nil {
 				return nil, session.Usagef("--inventory configmap:%v", err)
 			}

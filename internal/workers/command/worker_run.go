@@ -21,6 +21,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/service"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
@@ -301,7 +302,7 @@ func (a *app) workerWork(ctx context.Context, w *workerRun, f workerFlags) error
 // approveWorkers approves the requests of the run's hosts, and of no other, until stop is
 // called.
 func (a *app) approveWorkers(ctx context.Context, w *workerRun) (stop func(), err error) {
-	identity, err := replicaName()
+	identity, err := service.ReplicaName()
 	if err != nil {
 		return nil, err
 	}

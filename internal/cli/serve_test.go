@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"sigs.k8s.io/yaml"
+
+	"github.com/rollcall-project/rollcall/internal/cli/clitest"
+	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+)
+
+// lines is what a server logs, read while it is written.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+var servedAt = regexp.MustCompile(`address=(127\.0\.0\.1:[0-9]+)`)
+
+// serving runs `rollcall serve` against an API server until stop is called, and returns where it listens and its log.
+func serving(t *testing.T, api string, more ...string) (at string, log *lines, stop func() cmdutil.ExitCode) {
+	t.Helper()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clitest.WriteKubeconfig(kubeconfig, api); err != nil {
+		t.Fatal(err)
+	}
+	log = &lines{}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan cmdutil.ExitCode, 1)
+	args := append([]string{"rollcall", "serve", "--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", "--request-timeout", "5s"}, more...)
+	go func() {
+		done <- Main(ctx, args, cmdutil.IO{In: strings.NewReader(""), Out: log, Err: log, Getenv: func(string) string { return "" },
+			Clock: func() time.Time { return clitest.Now }})
+	}()
+	stop = sync.OnceValue(func() cmdutil.ExitCode { cancel(); return <-done })
+	t.Cleanup(func() { stop() })
+	waitFor(t, log, "it listens", func() bool { return servedAt.MatchString(log.String()) })
+	return "http://" + servedAt.FindStringSubmatch(log.String())[1], log, stop
+}
+
+func waitFor(t *testing.T, log *lines, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if holds() {
+			return
+		}
+	}
+	t.Fatalf("it did not happen: %s\n%s", what, log)
+}
+
+var plain = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
+func served(t *testing.T, url string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := plain.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
+
+// TestServe: a healthy cluster shows no failed host and no cause; a fault is in the metrics at the next reading; while the API is
+// away the last answer stays and the server says that it is blind; it ends at a signal, with 0, and leaves no goroutine.
+func TestServe(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	cluster, err := clitest.NewCluster()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(cluster)
+	defer server.Close()
+	at, log, stop := serving(t, server.URL, "--interval", "10s")
+	metrics := func() string { return served(t, at+"/metrics") }
+	waitFor(t, log, "the first reading", func() bool { return strings.Contains(metrics(), "rollcall_last_run_timestamp_seconds") })
+	text := metrics()
+	for _, want := range []string{"rollcall_blind 0", "rollcall_leader 1", `rollcall_verdict_info{class="healthy"} 1`, `rollcall_runs_total{result="ok"} 1`,
+		`rollcall_hosts{role="master",stage="config-done",state="passed"} 3`} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for _, not := range []string{`state="failed"`, "rollcall_root_info{", "rollcall_host_stage_info{", clitest.PlantedWord} {
+		if strings.Contains(text, not) {
+			t.Errorf("a healthy cluster has %q in\n%s", not, text)
+		}
+	}
+	var list []clitest.Change
+	if err := yaml.UnmarshalStrict([]byte(toRepair), &list); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Mu.Lock()
+	err = cluster.Happen(list)
+	cluster.Mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const root = `rollcall_root_info{confidence="proven",fault="pool-source-missing"`
+	waitFor(t, log, "the fault is exported", func() bool { return strings.Contains(metrics(), root) })
+	cluster.Mu.Lock()
+	cluster.Down = true
+	cluster.Mu.Unlock()
+	waitFor(t, log, "it says that it is blind", func() bool { return strings.Contains(metrics(), "rollcall_blind 1") })
+	if text = metrics(); !strings.Contains(text, root) || !strings.Contains(text, "rollcall_last_run_timestamp_seconds") {
+		t.Errorf("the last answer is gone:\n%s", text)
+	}
+	cluster.Mu.Lock()
+	cluster.Down = false
+	cluster.Mu.Unlock()
+	waitFor(t, log, "it reads again", func() bool { return strings.Contains(metrics(), "rollcall_blind 0") })
+	if len(cluster.Written) > 0 {
+		t.Errorf("it wrote %q", cluster.Written)
+	}
+	if code := stop(); code != cmdutil.ExitOK {
+		t.Errorf("it ends with %d:\n%s", code, log)
+	}
+}
+
+// TestServeBroken: against every kind of broken server it stays up, says that it is blind where nothing can be read, and writes no
+// secret.
+func TestServeBroken(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long")
+	}
+	cluster, err := clitest.NewCluster()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range clitest.BrokenServers() {
+		if kind.TLS {
+			continue
+		}
+		t.Run(kind.Name, func(t *testing.T) {
+			t.Parallel()
+			server, end := kind.Serve(cluster)
+			t.Cleanup(end)
+			at, log, stop := serving(t, server.URL, "--request-timeout", "1s", "--interval", "10s")
+			waitFor(t, log, "a reading ended", func() bool {
+				text := served(t, at+"/metrics")
+				return strings.Contains(text, "rollcall_run_duration_seconds_count") && !strings.Contains(text, "rollcall_run_duration_seconds_count 0")
+			})
+			text := served(t, at+"/metrics")
+			if kind.Blind && !strings.Contains(text, "rollcall_blind 1") {
+				t.Errorf("it is not blind:\n%s", text)
+			}
+			if code := stop(); code != cmdutil.ExitOK {
+				t.Errorf("it ended with %d", code)
+			}
+			if strings.Contains(text+log.String(), clitest.PlantedWord) {
+				t.Errorf("a secret:\n%s%s", text, log)
+			}
+		})
+	}
+}
