@@ -10,12 +10,17 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/cli"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	"github.com/rollcall-project/rollcall/internal/session"
 )
+
+// shared is the compiled catalog of all runs: to load it takes longer than an answer.
+var shared = &session.Cache{}
 
 // inProcess runs Rollcall without a process: hundreds of starts take longer than the answers.
 func inProcess(ctx context.Context, args []string) ([]byte, int, error) {
 	var out, complaints bytes.Buffer
-	code := cli.Main(ctx, args, cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &complaints, Getenv: func(string) string { return "" }, Clock: time.Now})
+	code := cli.Main(ctx, args, cmdutil.IO{Cache: shared,
+		In: strings.NewReader(""), Out: &out, Err: &complaints, Getenv: func(string) string { return "" }, Clock: time.Now})
 	if out.Len() == 0 {
 		return []byte(`{"error": "` + strings.ReplaceAll(complaints.String(), `"`, "'") + `"}`), int(code), nil
 	}

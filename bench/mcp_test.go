@@ -26,7 +26,7 @@ func startMCP(t *testing.T, dir string) *mcp.ClientSession {
 	ended := make(chan cmdutil.ExitCode, 1)
 	go func() {
 		code := cli.Main(context.Background(), []string{"rollcall", "mcp", "--archives-only", "--root", dir, "--budget", "16777216"},
-			cmdutil.IO{In: in, Out: out, Err: io.Discard, Getenv: func(string) string { return "" }, Clock: sameClock})
+			cmdutil.IO{Cache: shared, In: in, Out: out, Err: io.Discard, Getenv: func(string) string { return "" }, Clock: sameClock})
 		_ = out.Close() // a pipe: it has no error
 		ended <- code
 	}()
@@ -81,7 +81,8 @@ func TestMCP(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out strings.Builder
-			cli.Main(t.Context(), append(append([]string{"rollcall"}, args...), "-o", "json"), cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: io.Discard,
+			cli.Main(t.Context(), append(append([]string{"rollcall"}, args...), "-o", "json"), cmdutil.IO{Cache: shared,
+				In: strings.NewReader(""), Out: &out, Err: io.Discard,
 				Getenv: func(string) string { return "" }, Clock: sameClock})
 			want := strings.ReplaceAll(out.String(), filepath.Join(dir, inputFile), "the text")
 			if a, b := sameIn(t, string(raw)), sameIn(t, want); !reflect.DeepEqual(a, b) {

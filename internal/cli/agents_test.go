@@ -38,7 +38,8 @@ type assistant struct {
 
 // assisting is the command line behind the servers: with one catalog, compiled once.
 var assisting = sync.OnceValue(func() *app {
-	return newApp("rollcall", cmdutil.IO{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Clock: func() time.Time { return clitest.Now },
+	return newApp("rollcall", cmdutil.IO{Cache: shared,
+		In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Clock: func() time.Time { return clitest.Now },
 		Getenv: func(string) string { return "" }})
 })
 
@@ -233,7 +234,7 @@ func TestToolTextIsTheScreen(t *testing.T) {
 	} {
 		text, _ := x.call(c.tool, c.args)
 		var out bytes.Buffer
-		Main(t.Context(), append([]string{"rollcall"}, c.command...), cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: io.Discard,
+		Main(t.Context(), append([]string{"rollcall"}, c.command...), cmdutil.IO{Cache: shared, In: strings.NewReader(""), Out: &out, Err: io.Discard,
 			Getenv: func(string) string { return "" }, Clock: func() time.Time { return clitest.Now }, Screen: cmdutil.Screen{Width: cmdutil.Columns}})
 		if _, text, _ = strings.Cut(text, "\n\n"); text != out.String() {
 			t.Errorf("%s: %s\nwant\n%s", c.tool, text, &out)
@@ -311,7 +312,7 @@ func comparable(t *testing.T, raw []byte) map[string]any {
 // runAt runs the command line at a time.
 func runAt(now time.Time, args ...string) (stdout, stderr string, code cmdutil.ExitCode) {
 	var out, errs bytes.Buffer
-	code = Main(context.Background(), append([]string{"rollcall"}, args...), cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs,
+	code = Main(context.Background(), append([]string{"rollcall"}, args...), cmdutil.IO{Cache: shared, In: strings.NewReader(""), Out: &out, Err: &errs,
 		Getenv: func(string) string { return "" }, Clock: func() time.Time { return now }})
 	return out.String(), errs.String(), code
 }
@@ -320,7 +321,7 @@ func runAt(now time.Time, args ...string) (stdout, stderr string, code cmdutil.E
 // text that it gets has a command that is refused.
 func TestNights(t *testing.T) {
 	root := casesDir(t)
-	c, err := newApp("rollcall", cmdutil.IO{Getenv: func(string) string { return "" }}).session().WholeCatalog()
+	c, err := newApp("rollcall", cmdutil.IO{Cache: shared, Getenv: func(string) string { return "" }}).session().WholeCatalog()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -418,7 +419,7 @@ func TestMCPCommand(t *testing.T) {
 	ended := make(chan cmdutil.ExitCode, 1)
 	root := casesDir(t)
 	go func() {
-		code := Main(context.Background(), []string{"rollcall", "mcp", "--archives-only", "--root", root}, cmdutil.IO{In: in,
+		code := Main(context.Background(), []string{"rollcall", "mcp", "--archives-only", "--root", root}, cmdutil.IO{Cache: shared, In: in,
 			Out: io.MultiWriter(out, &spoken), Err: &errs, Getenv: func(string) string { return "" }, Clock: time.Now})
 		_ = out.Close() // a pipe: it has no error
 		ended <- code

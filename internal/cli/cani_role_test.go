@@ -36,7 +36,7 @@ func TestReaderRoles(t *testing.T) {
 			})
 		})
 	}
-	own, _ := newApp("rollcall", cmdutil.IO{Getenv: func(string) string { return "" }}).needed()
+	own, _ := newApp("rollcall", cmdutil.IO{Cache: shared, Getenv: func(string) string { return "" }}).needed()
 	asked := 0
 	for _, n := range own {
 		for _, a := range live.AccessesOf(n) {

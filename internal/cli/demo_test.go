@@ -50,7 +50,8 @@ func pack(t *testing.T, name string) []byte {
 func call(set *demo.Set, args ...string) (stdout, stderr string, code cmdutil.ExitCode) {
 	var out, errs bytes.Buffer
 	a := newApp("rollcall", cmdutil.IO{
-		In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" },
+		Cache: shared,
+		In:    strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" },
 		Clock: func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) },
 	})
 	if set != nil {

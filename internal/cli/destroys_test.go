@@ -72,7 +72,7 @@ var destroying = map[string][]string{
 // when it is safe, and what to do instead.
 func TestExplainDestroys(t *testing.T) {
 	var out bytes.Buffer
-	a := newApp("rollcall", cmdutil.IO{Out: &out, Err: &out, Getenv: func(string) string { return "" }, Clock: time.Now})
+	a := newApp("rollcall", cmdutil.IO{Cache: shared, Out: &out, Err: &out, Getenv: func(string) string { return "" }, Clock: time.Now})
 	for words, want := range destroying {
 		out.Reset()
 		if err := a.explain(t.Context(), "text", words); err != nil {

@@ -120,7 +120,7 @@ func runFix(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	var out, errs bytes.Buffer
 	env := map[string]string{"HOME": ts.MkAbs("home"), "LC_ALL": "C.UTF-8"}
-	code := Main(context.Background(), words, cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs,
+	code := Main(context.Background(), words, cmdutil.IO{Cache: shared, In: strings.NewReader(""), Out: &out, Err: &errs,
 		Getenv: func(name string) string { return env[name] }, Clock: func() time.Time { return clitest.Now }})
 	_, err = ts.Stdout().Write(out.Bytes())
 	ts.Check(err)

@@ -73,7 +73,8 @@ func TestFleetOfServers(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	code := Main(t.Context(), []string{"rollcall", "fleet", "--kubeconfigs", dir, "--request-timeout", "10s", "-o", "json"}, cmdutil.IO{
-		In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }, Clock: func() time.Time { return clitest.Now }})
+		Cache: shared,
+		In:    strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }, Clock: func() time.Time { return clitest.Now }})
 	var r fleet.Report
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil || code != cmdutil.ExitFault {
 		t.Fatalf("exit code %d, %v\n%s%s", code, err, &out, &errs)

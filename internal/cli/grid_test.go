@@ -434,7 +434,7 @@ func newGrid(t *testing.T) *gridFiles {
 		t.Helper()
 		var out, errs bytes.Buffer
 		words := append([]string{"rollcall"}, append(args, "--kubeconfig", kubeconfig)...)
-		code := Main(t.Context(), words, cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs,
+		code := Main(t.Context(), words, cmdutil.IO{Cache: shared, In: strings.NewReader(""), Out: &out, Err: &errs,
 			Getenv: func(name string) string { return map[string]string{"HOME": g.dir}[name] }, Clock: func() time.Time { return clitest.Now }})
 		if code != want {
 			t.Fatalf("%v: exit code %d, want %d\n%s%s", args, code, want, &out, &errs)

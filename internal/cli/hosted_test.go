@@ -244,7 +244,7 @@ func (p *pair) run(t *testing.T, args ...string) (out, errs string, code cmdutil
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	args = append([]string{"rollcall", args[0], "--kubeconfig", p.kubeconfig}, args[1:]...)
-	code = Main(context.Background(), args, cmdutil.IO{In: strings.NewReader(""), Out: &stdout, Err: &stderr,
+	code = Main(context.Background(), args, cmdutil.IO{Cache: shared, In: strings.NewReader(""), Out: &stdout, Err: &stderr,
 		Getenv: func(string) string { return "" }, Clock: func() time.Time { return time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC) }})
 	for _, secret := range []string{hostedCredential, "management-bearer", "6b1f0f0e-5d0a", "0d9f3c11-1111"} {
 		if strings.Contains(stdout.String()+stderr.String(), secret) {

@@ -101,7 +101,7 @@ func TestHostileRequest(t *testing.T) {
 		config := hostileCluster(t, cn)
 		for _, words := range [][]string{{"csr", "list"}, {"csr", "explain", "csr-\x1b]0;x\a"}, {"csr", "explain", "csr-\nfake"}, {"csr", "approve", "csr-\x1b]0;x\a"}} {
 			var out, errs bytes.Buffer
-			io := cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs,
+			io := cmdutil.IO{Cache: shared, In: strings.NewReader(""), Out: &out, Err: &errs,
 				Getenv: func(name string) string { return map[string]string{"HOME": home, "LC_ALL": "C.UTF-8"}[name] },
 				Clock:  func() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }}
 			Main(context.Background(), append([]string{"rollcall", "--kubeconfig", config}, words...), io)
@@ -124,7 +124,7 @@ func TestHostileRequest(t *testing.T) {
 // TestHostileText: what a server says.
 func TestHostileText(t *testing.T) {
 	var out bytes.Buffer
-	a := newApp("rollcall", cmdutil.IO{Out: &out, Err: &out, Getenv: func(string) string { return "" }, Clock: time.Now})
+	a := newApp("rollcall", cmdutil.IO{Cache: shared, Out: &out, Err: &out, Getenv: func(string) string { return "" }, Clock: time.Now})
 	bad := clitest.Hostile + "\nfake"
 	for _, tt := range []struct {
 		what  string

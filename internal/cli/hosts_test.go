@@ -64,7 +64,8 @@ func hostsSay(t *testing.T, args ...string) (cmdutil.ExitCode, string, string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	code := Main(t.Context(), append([]string{"rollcall"}, args...), cmdutil.IO{
-		Out: &out, Err: &errs, In: strings.NewReader(""), Getenv: func(string) string { return "" }, Clock: func() time.Time { return machinetest.Now },
+		Cache: shared,
+		Out:   &out, Err: &errs, In: strings.NewReader(""), Getenv: func(string) string { return "" }, Clock: func() time.Time { return machinetest.Now },
 	})
 	return code, out.String(), errs.String()
 }

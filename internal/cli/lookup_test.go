@@ -102,7 +102,7 @@ func TestExplainPages(t *testing.T) {
 func TestExplainAnswers(t *testing.T) {
 	run := func(format, words string) (string, int) {
 		var out bytes.Buffer
-		a := newApp("rollcall", cmdutil.IO{Out: &out, Err: &out, Getenv: func(string) string { return "" }, Clock: time.Now})
+		a := newApp("rollcall", cmdutil.IO{Cache: shared, Out: &out, Err: &out, Getenv: func(string) string { return "" }, Clock: time.Now})
 		err := a.explain(t.Context(), format, words)
 		var exit *cmdutil.ExitError
 		switch {

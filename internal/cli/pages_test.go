@@ -205,7 +205,7 @@ var looksLikeID = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)+$`)
 // a value or an argument that is refused, an id of nothing. With name it may be no more than
 // the name of a command.
 func checkCommand(args, ids []string, name bool) error {
-	a := newApp("rollcall", cmdutil.IO{Getenv: func(string) string { return "" }, Out: &bytes.Buffer{}, Err: &bytes.Buffer{}})
+	a := newApp("rollcall", cmdutil.IO{Cache: shared, Getenv: func(string) string { return "" }, Out: &bytes.Buffer{}, Err: &bytes.Buffer{}})
 	root := a.rootCommand()
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -242,7 +242,7 @@ var blanks = regexp.MustCompile(`<[A-Z_]+>`)
 // TestPagesCommands: each command line of rollcall in the pages has a known command, known
 // flags with values that are taken, and arguments that are taken.
 func TestPagesCommands(t *testing.T) {
-	ids := knownEntries(t, newApp("rollcall", cmdutil.IO{Getenv: func(string) string { return "" }}))
+	ids := knownEntries(t, newApp("rollcall", cmdutil.IO{Cache: shared, Getenv: func(string) string { return "" }}))
 	checked := 0
 	for name, page := range pages(t) {
 		for _, l := range codeLines(page) {
@@ -281,7 +281,7 @@ func TestPagesCommandsFails(t *testing.T) {
 		"cat a | rollcall explain no-such-fault":                   false,
 		"rollcall list faults; rollcall version --short":           false,
 	}
-	ids := knownEntries(t, newApp("rollcall", cmdutil.IO{Getenv: func(string) string { return "" }}))
+	ids := knownEntries(t, newApp("rollcall", cmdutil.IO{Cache: shared, Getenv: func(string) string { return "" }}))
 	for line, good := range cases {
 		var err error
 		found := false

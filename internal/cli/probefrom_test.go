@@ -24,7 +24,8 @@ func probesOf(t *testing.T, server string, args ...string) (out, errs string, co
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	code = Main(t.Context(), append([]string{"rollcall", "--kubeconfig", file}, args...), cmdutil.IO{In: strings.NewReader(""), Out: &stdout, Err: &stderr,
+	code = Main(t.Context(), append([]string{"rollcall", "--kubeconfig", file}, args...), cmdutil.IO{Cache: shared,
+		In: strings.NewReader(""), Out: &stdout, Err: &stderr,
 		Getenv: func(name string) string { return map[string]string{"HOME": home, "LC_ALL": "C.UTF-8"}[name] }, Clock: time.Now})
 	return stdout.String(), stderr.String(), code
 }

@@ -35,7 +35,7 @@ func TestCommandsOfRemediesAreOurs(t *testing.T) {
 			m[1], _, _ = strings.Cut(m[1], "|") // what it is piped into is no command of ours
 			line := strings.TrimSpace(sentenceEnd.ReplaceAllString(placeholder.ReplaceAllString(m[1], "name"), ""))
 			seen[line] = true
-			root := newApp("rollcall", cmdutil.IO{Getenv: func(string) string { return "" }}).rootCommand()
+			root := newApp("rollcall", cmdutil.IO{Cache: shared, Getenv: func(string) string { return "" }}).rootCommand()
 			cmd, args, err := root.Find(strings.Fields(line))
 			if err == nil {
 				err = cmd.ParseFlags(args)

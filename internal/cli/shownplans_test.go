@@ -186,7 +186,7 @@ func (d door) run(command string, words ...string) (code cmdutil.ExitCode, stdou
 	if now.IsZero() {
 		now = clitest.Now
 	}
-	code = Main(context.Background(), append([]string{"rollcall", command}, words...), cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs,
+	code = Main(context.Background(), append([]string{"rollcall", command}, words...), cmdutil.IO{Cache: shared, In: strings.NewReader(""), Out: &out, Err: &errs,
 		Getenv: func(name string) string { return env[name] }, Clock: func() time.Time { return now }})
 	return code, out.String(), errs.String()
 }

@@ -62,7 +62,8 @@ func TestWatchHandOver(t *testing.T) {
 	}
 	began := time.Now()
 	out := &lockedBuffer{}
-	in := cmdutil.IO{In: strings.NewReader(""), Out: out, Err: io.Discard, Getenv: func(string) string { return "" }, Clock: func() time.Time { return clitest.Now.Add(time.Since(began)) }}
+	in := cmdutil.IO{Cache: shared,
+		In: strings.NewReader(""), Out: out, Err: io.Discard, Getenv: func(string) string { return "" }, Clock: func() time.Time { return clitest.Now.Add(time.Since(began)) }}
 	ended := make(chan cmdutil.ExitCode, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

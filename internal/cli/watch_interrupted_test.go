@@ -17,7 +17,7 @@ import (
 func TestWatchInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var out, errs bytes.Buffer
-	in := cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }, Clock: time.Now}
+	in := cmdutil.IO{Cache: shared, In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }, Clock: time.Now}
 	time.AfterFunc(300*time.Millisecond, cancel)
 	code := Main(ctx, []string{"rollcall", "watch", "--kubeconfig", unansweredKubeconfig(t)}, in)
 	if code != cmdutil.ExitInterrupted || !strings.Contains(out.String(), "ended with 130: interrupted") {

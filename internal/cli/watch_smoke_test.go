@@ -54,7 +54,8 @@ func TestSmokePod(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out, errs bytes.Buffer
-			in := cmdutil.IO{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }, Clock: func() time.Time { return clitest.Now }}
+			in := cmdutil.IO{Cache: shared,
+				In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: func(string) string { return "" }, Clock: func() time.Time { return clitest.Now }}
 			code := Main(t.Context(), []string{"rollcall", "watch", "node/w0", "--smoke-pod", "--kubeconfig", path, "--timeout", "60s", "--stable-for", "1s", "--smoke-timeout", "3s"}, in)
 			if code != tt.code || !strings.Contains(out.String(), tt.says) {
 				t.Errorf("code %d, want %d with %q\n%s%s", code, tt.code, tt.says, out.String(), errs.String())

@@ -20,10 +20,16 @@ const CatalogVariable = "ROLLCALL_CATALOG"
 
 // LoadCatalog loads the built-in entries but for the messages, and the directories of
 // $ROLLCALL_CATALOG and --catalog, which are checked as `lint` does.
-func (ses *Session) LoadCatalog() (*fault.Catalog, error) { return ses.load(fault.LoadChecks) }
+func (ses *Session) LoadCatalog() (*fault.Catalog, error) {
+	c, _, err := ses.loadOnce()
+	return c, err
+}
 
 // WholeCatalog is LoadCatalog with the messages.
-func (ses *Session) WholeCatalog() (*fault.Catalog, error) { return ses.load(fault.Load) }
+func (ses *Session) WholeCatalog() (*fault.Catalog, error) {
+	c, _, err := ses.loadWhole()
+	return c, err
+}
 
 func (ses *Session) load(read func(...fs.FS) (*fault.Catalog, error)) (*fault.Catalog, error) {
 	dirs, err := ses.CatalogDirs(nil)

@@ -137,11 +137,7 @@ func Seen(d *diagnosis.Diagnosis) []message.Seen {
 // MessageReader is what texts are read with: the whole catalog, the index of its messages,
 // and what hides secrets.
 func (ses *Session) MessageReader() (*fault.Catalog, *message.Index, *sanitize.Sanitizer, error) {
-	c, err := ses.WholeCatalog()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	x, err := message.New(c)
+	c, x, err := ses.loadWhole()
 	if err != nil {
 		return nil, nil, nil, err
 	}

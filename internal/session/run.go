@@ -80,7 +80,7 @@ func (r *Run) Diagnose(ctx context.Context) (*diagnosis.Diagnosis, error) {
 	defer ses.Progress("reading %s %s ...", r.Source.Kind, r.Source.Name)()
 	o := engine.Options(r.Catalog, all.All(), r.Reader)
 	o.Now, o.AtLeast, o.Clock, o.Log = r.Now, r.atLeast, ses.Clock, ses.Log
-	o.Only, o.Skip, o.Compiler = ses.Only, ses.Skip, ses.cache.compiler
+	o.Only, o.Skip = ses.Only, ses.Skip
 	if r.only != nil {
 		o.Only = r.only
 	}
@@ -89,6 +89,9 @@ func (r *Run) Diagnose(ctx context.Context) (*diagnosis.Diagnosis, error) {
 		o.Accept = r.Accept
 	}
 	var err error
+	if o.Compiler, err = ses.compiler(); err != nil {
+		return nil, err
+	}
 	if o.Lines, err = r.shownByLines(ctx); err != nil {
 		return nil, err
 	}

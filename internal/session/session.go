@@ -15,7 +15,6 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/all"
@@ -61,15 +60,6 @@ type Env struct {
 	Progress func(format string, args ...any) (done func())
 }
 
-// Cache is what the sessions of one process share: the catalog, compiled. They have the same
-// directories of faults. The zero value is ready to use, by several goroutines, too.
-type Cache struct {
-	mu       sync.Mutex
-	catalog  *fault.Catalog
-	set      *scan.Set
-	compiler *fault.Compiler // nil: each run makes its own
-}
-
 // New returns a session. Nothing is opened yet.
 func New(env Env, cache *Cache, o Options) *Session {
 	return &Session{Env: env, Options: o, cache: cache}
@@ -77,38 +67,6 @@ func New(env Env, cache *Cache, o Options) *Session {
 
 // With is the same session with other options.
 func (ses *Session) With(o Options) *Session { return New(ses.Env, ses.cache, o) }
-
-// loadOnce fills the cache.
-func (ses *Session) loadOnce() (*Cache, error) {
-	c := ses.cache
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.catalog != nil {
-		return c, nil
-	}
-	known, err := ses.LoadCatalog()
-	if err != nil {
-		return nil, err
-	}
-	if c.set, err = known.Signatures(); err != nil {
-		return nil, fmt.Errorf("compile signatures: %w", err)
-	}
-	c.catalog = known
-	return c, nil
-}
-
-// KeepCompiled makes the runs to come share one compiler of expressions: for who diagnoses
-// again and again.
-func (ses *Session) KeepCompiled() error {
-	c, err := ses.loadOnce()
-	if err != nil {
-		return err
-	}
-	if c.compiler, err = fault.NewCompiler(facts.Types(all.All())); err != nil {
-		return fmt.Errorf("make the compiler of expressions: %w", err)
-	}
-	return nil
-}
 
 // Recording makes a recorder for a run at a time.
 type Recording func(now time.Time, d evidence.Description) (reader.Recorder, error)
@@ -149,18 +107,16 @@ func (ses *Session) open(ctx context.Context, record Recording, first evidence.S
 	if r.Now, err = ses.parseNow(); err != nil {
 		return nil, err
 	}
-	known, err := ses.loadOnce()
-	if err != nil {
+	var set *scan.Set
+	if r.Catalog, set, err = ses.loadOnce(); err != nil {
 		return nil, err
 	}
-	r.Catalog = known.catalog
 	if err := ses.checkChoice(r.Catalog); err != nil {
 		return nil, err
 	}
 	if r.Accept, err = ses.loadAccept(r.Catalog); err != nil {
 		return nil, err
 	}
-	set := known.set
 	clean, err := sanitize.New()
 	if err != nil {
 		return nil, fmt.Errorf("make sanitizer: %w", err)

@@ -100,8 +100,19 @@ func TestWith(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if ses.Whole || !r.Session.Whole || r.Catalog != ses.cache.catalog || ses.cache.compiler == nil {
-		t.Errorf("options are shared, or the catalog is not")
+	known, err := ses.LoadCatalog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler, err := r.Session.compiler()
+	if ses.Whole || !r.Session.Whole || r.Catalog != known || compiler == nil || err != nil {
+		t.Errorf("options are shared, or the catalog is not: %v", err)
+	}
+	other := New(env, ses.cache, ses.Options)
+	other.Catalogs = []string{t.TempDir()}
+	other.Remedies, other.Checks = func() []string { return nil }, func() []string { return nil }
+	if c, err := other.LoadCatalog(); c == known || err == nil { // nobody carries out the remedies, which is a mistake of the catalog
+		t.Errorf("a directory of faults is not read: %v", err)
 	}
 }
 

@@ -43,6 +43,9 @@ type IO struct {
 	// Logs is told where the process's libraries are to log: klog has one place for the
 	// whole process, which runs side by side do not share. Nil leaves it as it is.
 	Logs func(*slog.Logger)
+	// Cache is shared by the runs of one process that are side by side or one after the other; nil: a
+	// run has its own.
+	Cache *session.Cache
 }
 
 // System returns the process's own surroundings.
@@ -79,13 +82,15 @@ type App struct {
 
 	Checks func() []string // ids of the checks of preflight
 
-	cache     *session.Cache
 	sanitizer func() (*sanitize.Sanitizer, error) // of texts that are not answers
 }
 
 // New returns the frame of a program that the user calls name.
 func New(name string, io IO) *App {
-	return &App{IO: io, Name: name, Log: slog.New(slog.DiscardHandler), cache: &session.Cache{}, sanitizer: sync.OnceValues(sanitize.New)}
+	if io.Cache == nil {
+		io.Cache = &session.Cache{}
+	}
+	return &App{IO: io, Name: name, Log: slog.New(slog.DiscardHandler), sanitizer: sync.OnceValues(sanitize.New)}
 }
 
 // Options are the options of a session before a flag is read. Copies of one value share a
@@ -97,7 +102,7 @@ func (a *App) Session(o session.Options) *session.Session {
 	return session.New(session.Env{
 		Name: a.Name, In: a.IO.In, Getenv: a.IO.Getenv, Clock: a.IO.Clock, Log: a.Log, Remedies: a.Remedies, Plannable: a.Plannable, Checks: a.Checks,
 		Clean: a.Style().Clean, Warn: a.warn, Progress: a.Progress,
-	}, a.cache, o)
+	}, a.IO.Cache, o)
 }
 
 // Quieter is the same without progress, for who reads in the background.
