@@ -108,6 +108,9 @@ func (o Options) supply(s evidence.Supply) string {
 	})
 }
 
+// HowToGet is the command that gets evidence, "" where none is known to.
+func (o Options) HowToGet(s evidence.Supply) string { return o.fetch(s) }
+
 // fetch is the command that gets evidence, with the whole call where it is a flag.
 func (o Options) fetch(s evidence.Supply) string {
 	switch {
