@@ -58,7 +58,7 @@ var asking = map[string][]string{
 	"rollcall check":            {"--kubeconfig {k} reboot", "--kubeconfig {k} -o json oc adm drain control0", "--kubeconfig {k} oc delete node control1"},
 	"rollcall explain":          {"--kubeconfig {k} oc delete node control1"},
 	"rollcall can-i":            {"--kubeconfig {k}", "--kubeconfig {k} -o json"},
-	"rollcall preflight":        {"--kubeconfig {k} --against x", "--kubeconfig {k} --against x --probe -o json"},
+	"rollcall preflight":        {"--kubeconfig {k} --against x", "--kubeconfig {k} --against x --probe -o json", "--kubeconfig {k} --update --to 4.21 -o json"},
 	"rollcall baseline save":    {"--kubeconfig {k} {d}/new.json"},
 	"rollcall baseline compare": {"--kubeconfig {k} {d}/good.json", "--kubeconfig {k} {d}/good.json -o json"},
 

@@ -33,6 +33,7 @@ type preflightFlags struct {
 	network bool     // ask the network of the plan
 	answers []string // files of what it answered another machine
 	bmc     bmcFlags
+	update  updateFlags
 }
 
 func (a *app) preflightCommand() *cobra.Command {
@@ -50,8 +51,11 @@ sees them, without any credential; and --bmc asks the BMCs of the hosts over Red
 is in the machines. Nothing is changed.
 The installer consumes install-config.yaml: keep a copy, and
 check that. Passwords, keys and the pull secret stay in the files.
-Exit codes: 0 no known mistake, 1 the tool could not do its work, 2 a mistake at or
-above --fail-on, 3 undecided.`,
+
+With --update it asks of a running cluster whether every host comes back from an update
+or a reboot: what holds a drain, a pool or a host, what to do now, what was not read.
+Exit codes: 0 no known mistake, or ready, 1 the tool could not do its work, 2 a mistake
+at or above --fail-on, 3 undecided.`,
 		Example: cmdutil.Example(a.Name, "preflight", "the plan in this directory") +
 			cmdutil.Example(a.Name, "preflight ./cluster1", "the plan in a directory") +
 			cmdutil.Example(a.Name, "preflight -f install-config.yaml -f agent-config.yaml", "files of any name") +
@@ -59,6 +63,7 @@ above --fail-on, 3 undecided.`,
 			cmdutil.Example(a.Name, "preflight ./cluster1 --network", "and its network, seen from here") +
 			cmdutil.Example(a.Name, "preflight ./cluster1 --bmc", "and what the BMCs of its hosts show") +
 			cmdutil.Example(a.Name, "preflight --against prod --probe", "before hosts are added to a running cluster") +
+			cmdutil.Example(a.Name, "preflight --update --to 4.21", "does every host come back from an update?") +
 			cmdutil.Example(a.Name, "preflight ./cluster1 -o sarif", "for a pull request"),
 		Args: cmdutil.AtMostOne("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,6 +77,12 @@ above --fail-on, 3 undecided.`,
 			if err := o.bmc.check(cmd.Flags().Changed("bmc-timeout")); err != nil {
 				return err
 			}
+			if err := o.update.check(&o, cmd.Flags().Changed("window")); err != nil {
+				return err
+			}
+			if o.update.on {
+				return a.preflightUpdate(cmd.Context(), cmdutil.FormatOf(cmd), o)
+			}
 			if o.against != "" {
 				if o.dir != "" || len(o.files) > 0 || o.network || len(o.answers) > 0 {
 					return session.Usagef("--against %s: a running cluster is checked, and no plan", o.against)
@@ -82,7 +93,7 @@ above --fail-on, 3 undecided.`,
 				return a.preflightAgainst(cmd.Context(), cmdutil.FormatOf(cmd), o.against)
 			}
 			if a.source.Probe || a.source.Hosted != "" || len(a.source.ReadSecrets) > 0 {
-				return session.Usagef("--probe, --hosted and --read-secrets are for a running cluster: name it with --against")
+				return session.Usagef("--probe, --hosted and --read-secrets are for a running cluster: name it with --against, or write --update")
 			}
 			return a.preflight(cmd.Context(), cmdutil.FormatOf(cmd), o)
 		},
@@ -94,12 +105,13 @@ above --fail-on, 3 undecided.`,
 	f.StringVar(&o.against, "against", "", "check whether this running cluster lets new hosts join: a context of the kubeconfig, or an archive, as `CLUSTER`")
 	f.BoolVar(&a.source.Probe, "probe", false, "with --against, also ask its machine config servers and API servers, without credentials: do hosts "+
 		"reach them, and which certificate do they serve")
-	f.StringSliceVar(&a.source.ReadSecrets, "read-secrets", nil, "with --against, also read Secrets of this `NAMESPACE`: user-data and tokens; values "+
-		"are never shown or kept; repeatable")
+	f.StringSliceVar(&a.source.ReadSecrets, "read-secrets", nil, "with --against or --update, also read Secrets of this `NAMESPACE`: user-data and "+
+		"tokens; values are never shown or kept; repeatable")
 	f.StringVar(&a.source.Hosted, "hosted", "", "with --against of a management cluster: the hosted cluster `NS/NAME` that hosts are added to")
 	f.BoolVar(&o.network, "network", false, "ask the network of the plan, too: names, virtual addresses, load balancers, time servers, registries")
 	f.StringArrayVar(&o.answers, "network-answers", nil, "`FILE` that rollcall-host preflight wrote on another machine; repeatable")
 	f.StringVar(&a.source.ProbeFrom, "probe-from", "", "with --network, ask from this node of the running cluster of the kubeconfig: `node/NAME`")
+	addUpdateFlags(cmd, &o.update)
 	a.AddConnectFlags(cmd, &a.source)
 	a.addBMCFlags(cmd, &o.bmc)
 	a.AddChoiceFlags(cmd, &a.source)
