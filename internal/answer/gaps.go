@@ -136,6 +136,8 @@ func needWords(need string) string {
 		return "screens of hosts"
 	case strings.HasPrefix(need, evidence.RunOnHost):
 		return need
+	case strings.HasPrefix(need, "time of "), strings.HasPrefix(need, "year of "): // a file, with its ending
+		return need
 	case strings.HasPrefix(need, "log "):
 		return "logs of " + strings.TrimPrefix(need, "log ")
 	case strings.HasPrefix(need, "journal "):

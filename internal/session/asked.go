@@ -2,12 +2,7 @@ package session
 
 import (
 	"context"
-	"io/fs"
 	"net"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
@@ -82,24 +77,6 @@ func (ses *Session) openCollections(ctx context.Context, r *Run, how []archive.O
 		opened, place[s] = append(opened, s), i
 	}
 	return opened, place, nil
-}
-
-// collectionsIn replaces a directory that has nothing but packed collections, as `hosts` writes it, by its files.
-func collectionsIn(paths []string) []string {
-	var list []string
-	for _, path := range paths {
-		entries, err := os.ReadDir(path)
-		if err != nil || len(entries) == 0 || slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-			return !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".tar.gz")
-		}) {
-			list = append(list, path) // whoever opens it says what is wrong
-			continue
-		}
-		for _, e := range entries {
-			list = append(list, filepath.Join(path, e.Name()))
-		}
-	}
-	return list
 }
 
 // silentHosts are those that gave no answer: they are expected, and nothing shows that they are well.

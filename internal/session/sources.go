@@ -33,7 +33,8 @@ func (ses *Session) openSources(ctx context.Context, r *Run, how []archive.Optio
 	var list []evidence.Source
 	var archives []*archive.Source
 	var dirs []*install.Dir
-	for _, path := range collectionsIn(ses.From) {
+	paths := spread(ses.From)
+	for _, path := range paths {
 		if path != "-" && install.Is(path) {
 			d, err := install.Open(path)
 			if err != nil {
@@ -48,7 +49,7 @@ func (ses *Session) openSources(ctx context.Context, r *Run, how []archive.Optio
 			list, archives = append(list, beside...), append(archives, more...)
 			continue
 		}
-		s, pasted, err := ses.openFrom(ctx, path, how)
+		s, pasted, err := ses.openFrom(ctx, path, len(paths) == 1, how)
 		if err != nil {
 			return nil, explainArchive(path, err)
 		}

@@ -33,8 +33,8 @@ func (e *TextError) Unwrap() error { return e.Err }
 
 // openFrom opens one value of --from: an archive, or text that a person copied together.
 // A text that is read as an archive of one file has both: the messages of its lines are
-// sought in it as in any other.
-func (ses *Session) openFrom(ctx context.Context, path string, how []archive.Option) (*archive.Source, *paste.Source, error) {
+// sought in it as in any other. alone: nothing else is read.
+func (ses *Session) openFrom(ctx context.Context, path string, alone bool, how []archive.Option) (*archive.Source, *paste.Source, error) {
 	text, err := ses.textOf(path)
 	if err != nil {
 		return nil, nil, err
@@ -62,7 +62,7 @@ func (ses *Session) openFrom(ctx context.Context, path string, how []archive.Opt
 	if foreign := (*archive.ForeignFileError)(nil); !errors.As(err, &foreign) || NamedAsArchive(path) && !packed(path) {
 		return nil, nil, err
 	}
-	if len(ses.From) > 1 { // its messages are shown with what the others hold
+	if !alone { // its messages are shown with what the others hold
 		return nil, pasted, nil
 	}
 	return nil, nil, &TextError{path, text, err}
@@ -107,7 +107,7 @@ func (ses *Session) besideInstall(ctx context.Context, r *Run, dir string, how [
 		}
 	}
 	for _, path := range paths {
-		s, pasted, err := ses.openFrom(ctx, path, how)
+		s, pasted, err := ses.openFrom(ctx, path, len(ses.From) == 1, how)
 		if text, nothing := (*TextError)(nil), (*archive.ForeignFileError)(nil); errors.As(err, &text) || errors.As(err, &nothing) ||
 			errors.Is(err, archive.ErrNothing) {
 			continue
