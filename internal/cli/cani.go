@@ -10,10 +10,10 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
-	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/session/readerrole"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 )
@@ -41,7 +41,7 @@ Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
 		Args: cmdutil.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("role") {
-				list, err := a.readerRoles(role)
+				list, err := readerRoles(role)
 				if err != nil {
 					return err
 				}
@@ -109,25 +109,6 @@ type right struct {
 	Error     string `json:"error,omitempty"`
 }
 
-// needed lists what the facts read, each need once; Secrets only where the user
-// named their namespaces, because they are not read otherwise. What lies in a
-// management cluster is read with --hosted only.
-func (a *app) needed() (own, management []evidence.Need) {
-	for _, f := range all.All() {
-		for _, n := range f.Needs {
-			list := &own
-			if n.Resource.Cluster == evidence.Management || n.Text.Cluster == evidence.Management {
-				list = &management
-			}
-			optional := n.Resource.Name == evidence.Secrets.Name && n.Resource.Group == "" || n.Text.Kind == evidence.Journal
-			if !optional && !slices.Contains(*list, n) {
-				*list = append(*list, n)
-			}
-		}
-	}
-	return own, management
-}
-
 func (a *app) canI(ctx context.Context, format string, s *live.Source) error {
 	rights, err := a.rights(ctx, s)
 	if err != nil {
@@ -155,7 +136,7 @@ func (a *app) canI(ctx context.Context, format string, s *live.Source) error {
 
 // rights asks for all that a diagnosis with these flags takes.
 func (a *app) rights(ctx context.Context, s *live.Source) ([]right, error) {
-	own, management := a.needed()
+	own, management := readerrole.Needs()
 	var list []right
 	if a.source.Hosted != "" && a.source.Hosted != hosted.None {
 		var err error

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	"github.com/rollcall-project/rollcall/internal/session/readerrole"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 )
 
@@ -21,7 +22,7 @@ func TestReaderRoles(t *testing.T) {
 	if code != cmdutil.ExitOK {
 		t.Fatalf("exit code %d: %s", code, errs)
 	}
-	var list roleList
+	var list readerrole.List
 	if err := yaml.UnmarshalStrict([]byte(out), &list); err != nil {
 		t.Fatal(err)
 	}
@@ -30,13 +31,13 @@ func TestReaderRoles(t *testing.T) {
 		if a.Subresource != "" {
 			resource += "/" + a.Subresource
 		}
-		return slices.ContainsFunc(list.Items, func(o roleObject) bool {
-			return (o.Metadata.Namespace == "" || o.Metadata.Namespace == a.Namespace) && slices.ContainsFunc(o.Rules, func(r roleRule) bool {
+		return slices.ContainsFunc(list.Items, func(o readerrole.Object) bool {
+			return (o.Metadata.Namespace == "" || o.Metadata.Namespace == a.Namespace) && slices.ContainsFunc(o.Rules, func(r readerrole.Rule) bool {
 				return slices.Contains(r.APIGroups, a.Resource.Group) && slices.Contains(r.Resources, resource) && slices.Contains(r.Verbs, a.Verb)
 			})
 		})
 	}
-	own, _ := newApp("rollcall", cmdutil.IO{Cache: shared, Getenv: func(string) string { return "" }}).needed()
+	own, _ := readerrole.Needs()
 	asked := 0
 	for _, n := range own {
 		for _, a := range live.AccessesOf(n) {
@@ -87,10 +88,10 @@ func TestReaderRoles(t *testing.T) {
 }
 
 func TestSubjectOfRole(t *testing.T) {
-	for who, want := range map[string]roleSubject{
-		"jane":             {APIGroup: rbacGroup, Kind: "User", Name: "jane"},
-		"jane@example.com": {APIGroup: rbacGroup, Kind: "User", Name: "jane@example.com"},
-		"group:sre":        {APIGroup: rbacGroup, Kind: "Group", Name: "sre"},
+	for who, want := range map[string]readerrole.Subject{
+		"jane":             {APIGroup: readerrole.Group, Kind: "User", Name: "jane"},
+		"jane@example.com": {APIGroup: readerrole.Group, Kind: "User", Name: "jane@example.com"},
+		"group:sre":        {APIGroup: readerrole.Group, Kind: "Group", Name: "sre"},
 		"ops/rollcall":     {Kind: "ServiceAccount", Name: "rollcall", Namespace: "ops"},
 	} {
 		if got, err := subjectOfRole(who); err != nil || got != want {
