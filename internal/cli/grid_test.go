@@ -108,8 +108,10 @@ var local = map[string]string{
 	"rollcall help":        "help",
 	"rollcall options":     "help",
 	"rollcall fleet job":   "writes a manifest",
-	"rollcall serve":       "runs until it is stopped, whatever the server does: serve_test.go",
-	"rollcall mcp":         "asks only when a client calls a tool, which is a diagnosis: agents_test.go",
+
+	"rollcall serve manifests": "writes manifests",
+	"rollcall serve":           "runs until it is stopped, whatever the server does: serve_test.go",
+	"rollcall mcp":             "asks only when a client calls a tool, which is a diagnosis: agents_test.go",
 }
 
 // TestEveryCommandIsInTheGrid: a command that is new is in the grid, or the reason is given here.

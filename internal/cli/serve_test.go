@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/cli/clitest"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	"github.com/rollcall-project/rollcall/internal/session/readerrole"
+	"github.com/rollcall-project/rollcall/internal/source/live"
 )
 
 // lines is what a server logs, read while it is written.
@@ -182,4 +185,84 @@ func TestServeBroken(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestServeRights: the rights in the manifests permit each request of a server that reads a cluster, so that nothing is missing in the
+// answer of the pod that is there for a person.
+func TestServeRights(t *testing.T) {
+	cluster, err := clitest.NewCluster()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	asked := map[live.Access]bool{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if a, ok := accessOf(q); ok {
+			mu.Lock()
+			asked[a] = true
+			mu.Unlock()
+		}
+		cluster.ServeHTTP(w, q)
+	}))
+	defer server.Close()
+	at, log, stop := serving(t, server.URL, "--lease", "rollcall/rollcall")
+	waitFor(t, log, "the first reading", func() bool { return strings.Contains(served(t, at+"/metrics"), "rollcall_last_run_timestamp_seconds") })
+	stop()
+	out, errs, code := call(nil, "serve", "manifests", "--image", "registry.example.com/rollcall:1")
+	if code != cmdutil.ExitOK {
+		t.Fatal(errs)
+	}
+	var roles []readerrole.Object
+	for _, doc := range strings.Split(out, "\n---\n") {
+		var o readerrole.Object
+		if err := yaml.Unmarshal([]byte(doc), &o); err != nil {
+			t.Fatal(err)
+		}
+		roles = append(roles, o)
+	}
+	if len(asked) < 40 {
+		t.Errorf("%d kinds of requests were seen", len(asked))
+	}
+	for a := range asked {
+		resource := strings.TrimSuffix(a.Resource.Name+"/"+a.Subresource, "/")
+		if !slices.ContainsFunc(roles, func(o readerrole.Object) bool {
+			return (o.Kind == "ClusterRole" || o.Kind == "Role" && o.Metadata.Namespace == a.Namespace) && slices.ContainsFunc(o.Rules, func(r readerrole.Rule) bool {
+				return slices.Contains(r.APIGroups, a.Resource.Group) && slices.Contains(r.Resources, resource) && slices.Contains(r.Verbs, a.Verb)
+			})
+		}) {
+			t.Errorf("%s is asked for and not permitted", a)
+		}
+	}
+}
+
+// accessOf is what the API must allow for a request; false for discovery, which everybody may read.
+func accessOf(q *http.Request) (live.Access, bool) {
+	parts := strings.Split(strings.Trim(q.URL.Path, "/"), "/")
+	var a live.Access
+	switch {
+	case parts[0] == "api" && len(parts) > 2:
+		parts = parts[2:]
+	case parts[0] == "apis" && len(parts) > 3:
+		a.Resource.Group, parts = parts[1], parts[3:]
+	default:
+		return a, false
+	}
+	if parts[0] == "namespaces" && len(parts) > 2 {
+		a.Namespace, parts = parts[1], parts[2:]
+	}
+	a.Resource.Name = parts[0]
+	a.Verb = map[string]string{http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete"}[q.Method]
+	if len(parts) > 2 {
+		a.Subresource = parts[2]
+	}
+	switch {
+	case a.Verb != "":
+	case len(parts) > 1:
+		a.Verb = "get"
+	case q.URL.Query().Has("watch"):
+		a.Verb = "watch"
+	default:
+		a.Verb = "list"
+	}
+	return a, a.Resource.Name != "selfsubjectaccessreviews"
 }

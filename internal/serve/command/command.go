@@ -55,7 +55,7 @@ HTTPS, and asks the API server about each caller: /metrics needs the right to ge
 nonResourceURL /metrics.`,
 		Example: cmdutil.Example(frame.Name, "serve", "metrics of the cluster of the kubeconfig, on this machine") +
 			cmdutil.Example(frame.Name, "serve --listen :8386 --tls-dir /etc/tls --lease rollcall/rollcall", "in a pod, as one of several replicas"),
-		Args: cobra.NoArgs,
+		Args: cmdutil.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
 	}
 	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(f *pflag.FlagSet) {
@@ -68,6 +68,7 @@ nonResourceURL /metrics.`,
 	a.AddCatalogFlag(cmd, &a.source)
 	a.AddConnectFlags(cmd, &a.source)
 	a.AddAcceptFlag(cmd, &a.source)
+	cmd.AddCommand(manifestsCommand(frame))
 	return cmd
 }
 
