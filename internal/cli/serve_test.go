@@ -207,6 +207,17 @@ func TestServeRights(t *testing.T) {
 	defer server.Close()
 	at, log, stop := serving(t, server.URL, "--lease", "rollcall/rollcall")
 	waitFor(t, log, "the first reading", func() bool { return strings.Contains(served(t, at+"/metrics"), "rollcall_last_run_timestamp_seconds") })
+	waitFor(t, log, "it watches", func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		watches := 0
+		for a := range asked {
+			if a.Verb == "watch" {
+				watches++
+			}
+		}
+		return watches >= 8
+	})
 	stop()
 	out, errs, code := call(nil, "serve", "manifests", "--image", "registry.example.com/rollcall:1")
 	if code != cmdutil.ExitOK {

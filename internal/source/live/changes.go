@@ -21,15 +21,25 @@ import (
 	"github.com/rollcall-project/rollcall/internal/crash"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
 
 // watched are the resources of which a change may move a host or an indicator. Events,
 // leases and pods are not among them: they are most of what changes in a cluster, and a run
 // reads them anyway.
-func watched() []evidence.Resource {
-	return []evidence.Resource{evidence.Nodes, evidence.CSRs, evidence.ClusterVersions, evidence.ClusterOperators, evidence.MachineConfigPools,
-		evidence.BareMetalHosts, evidence.Machines, evidence.MachineSets, evidence.Agents}
+//
+// Those of one namespace are watched in it, as they are read: roles for a diagnosis allow no more.
+func watched() []evidence.Need {
+	var list []evidence.Need
+	for _, r := range []evidence.Resource{evidence.Nodes, evidence.CSRs, evidence.ClusterVersions, evidence.ClusterOperators, evidence.MachineConfigPools,
+		evidence.Agents} {
+		list = append(list, evidence.Objects(r, ""))
+	}
+	for _, r := range []evidence.Resource{evidence.BareMetalHosts, evidence.Machines, evidence.MachineSets} {
+		list = append(list, evidence.Objects(r, openshift.MachineAPINamespace))
+	}
+	return list
 }
 
 // Change is one object that is not what it was.
@@ -92,8 +102,8 @@ func (c *Changes) note(r evidence.Resource, why string) {
 // goroutines at once. While the API is unreachable it tries again, and tells nothing.
 func (c *Changes) Run(ctx context.Context, changed func(Change)) {
 	rows := map[evidence.Resource]*table{}
-	for _, r := range watched() {
-		rows[r] = newTable()
+	for _, n := range watched() {
+		rows[n.Resource] = newTable()
 	}
 	for ctx.Err() == nil {
 		pause := time.NewTimer(watchPause) // counts from the beginning: a long connection is followed at once
@@ -117,16 +127,20 @@ func (c *Changes) generation(ctx context.Context, rows map[evidence.Resource]*ta
 	}
 	defer s.Close()
 	length := watchTime
-	var list []served
-	for _, r := range watched() {
-		as, err := s.resolve(ctx, r)
+	type watch struct {
+		served
+		namespace string
+	}
+	var list []watch
+	for _, n := range watched() {
+		as, err := s.resolve(ctx, n.Resource)
 		switch {
 		case errors.Is(err, errNotServed):
 			length = watchYoung // its definition may come
 		case err != nil:
 			return
 		default:
-			list = append(list, as)
+			list = append(list, watch{as, n.Namespace})
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, length)
@@ -134,7 +148,7 @@ func (c *Changes) generation(ctx context.Context, rows map[evidence.Resource]*ta
 	var all crash.Group
 	for _, as := range list {
 		all.Go(func() error {
-			err := s.follow(ctx, as, rows[as.Resource], changed)
+			err := s.follow(ctx, as.served, as.namespace, rows[as.Resource], changed)
 			if apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) {
 				c.note(as.Resource, "no permission to watch it")
 				return nil
@@ -181,12 +195,12 @@ type rowEvent struct {
 }
 
 // follow reads one watch until it ends. The server begins with a row for each object.
-func (s *Source) follow(ctx context.Context, as served, t *table, changed func(Change)) error {
+func (s *Source) follow(ctx context.Context, as served, namespace string, t *table, changed func(Change)) error {
 	accept := mediaJSON + ";as=Table;g=meta.k8s.io;v=v1"
 	starting, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	late := time.AfterFunc(watchSilent, func() { stop(errors.New("no answer to a watch")) })
-	body, err := s.api.Open(starting, kube.Request{Path: as.path(""), Accept: accept, Query: url.Values{
+	body, err := s.api.Open(starting, kube.Request{Path: as.path(namespace), Accept: accept, Query: url.Values{
 		"watch": {"1"}, "resourceVersion": {"0"}, "includeObject": {"Metadata"},
 		"timeoutSeconds": {fmt.Sprint(int(watchTime / time.Second))},
 	}})

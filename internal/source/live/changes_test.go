@@ -88,10 +88,10 @@ func TestChanges(t *testing.T) {
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	}
-	for _, p := range []string{"/apis/machineconfiguration.openshift.io/v1/machineconfigpools", "/apis/machine.openshift.io/v1beta1/machines"} {
+	for _, p := range []string{"/apis/machineconfiguration.openshift.io/v1/machineconfigpools", "/apis/machine.openshift.io/v1beta1/namespaces/openshift-machine-api/machines"} {
 		api.handle[p] = quiet
 	}
-	api.handle["/apis/metal3.io/v1alpha1/baremetalhosts"] = refuse
+	api.handle["/apis/metal3.io/v1alpha1/namespaces/openshift-machine-api/baremetalhosts"] = refuse
 	server := api.start(t)
 	c := NewChanges(func() (*rest.Config, error) { return &rest.Config{Host: server.URL}, nil }, Options{Vantage: "here"})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
