@@ -30,6 +30,9 @@ func (t *text) supplies() {
 // nextIs says what the commands of supplyList are for.
 func (t *text) nextIs() string {
 	if t.installerNextCommand() != "" {
+		if in := t.d.Cluster.Installer; in.Completed() && in.Step != "bootstrapped" {
+			return "check the cluster (reads only)"
+		}
 		return "continue the installation"
 	}
 	return "get what would decide (reads only)"

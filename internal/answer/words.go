@@ -53,6 +53,8 @@ func HeadlineOf(d *diagnosis.Diagnosis) Headline {
 		h = Headline{page.Open, page.Yellow, "NO MISTAKE FOUND SO FAR"}
 	case d.Verdict.Cause == diagnosis.CauseNone && d.Source.Kind == textSource:
 		h = Headline{page.Open, page.Yellow, noSignInText}
+	case d.Verdict.Cause == diagnosis.CauseNone && d.Cluster.Installer != nil:
+		h = Headline{page.Open, page.Yellow, loggedHeadline(*d.Cluster.Installer)}
 	case d.Verdict.Cause == diagnosis.CauseNone: // nothing is wrong in what is there
 		h = Headline{page.Open, page.Yellow, "TOO LITTLE COLLECTED"}
 	case len(d.Roots) > 0:
@@ -75,6 +77,17 @@ func HeadlineOf(d *diagnosis.Diagnosis) Headline {
 		h.Words += fmt.Sprintf(", %d ACCEPTED", n)
 	}
 	return h
+}
+
+// loggedHeadline is the headline of a log of openshift-install in which nothing is wrong.
+func loggedHeadline(in diagnosis.Installer) string {
+	switch {
+	case in.Completed() && in.Step == "bootstrapped":
+		return "BOOTSTRAP COMPLETED"
+	case in.Completed():
+		return "INSTALLATION COMPLETED"
+	}
+	return "FILES WRITTEN, NOTHING INSTALLED YET"
 }
 
 // serious reports whether an error is present that is not accepted.

@@ -24,6 +24,7 @@ type Bootstrap struct {
 	Error      facts.Field[string]    `cel:"error"`      // what the unit's journal said when it failed last
 	Since      facts.Field[time.Time] `cel:"since"`      // of failures the first, else when the stage or the service began
 	NeverRan   facts.Field[string]    `cel:"neverRan"`   // a service that has to run and has no record, though what it builds on has ended well
+	Passed     facts.Field[string]    `cel:"passed"`     // the stage with whose success the records of bootkube end, if little is left after it; "" otherwise
 	Ran        facts.Field[[]string]  `cel:"ran"`        // services that began
 	Unresolved facts.Field[[]string]  `cel:"unresolved"` // of api and api-int: names that were not resolved when they were last looked up
 	Overtaken  facts.Field[bool]      `cel:"overtaken"`  // the cluster's installation was completed afterwards
@@ -32,6 +33,7 @@ type Bootstrap struct {
 // progress is a Bootstrap while the records are followed.
 type progress struct {
 	service, stage, what, err, neverRan string
+	passed                              string
 	waits                               bool
 	failures                            int64
 	since                               time.Time
@@ -117,6 +119,7 @@ func (b *progress) fields(services evidence.Locator) Bootstrap {
 	f.Error.Set(b.err, b.proof...)
 	f.Since.Set(b.since, b.proof...)
 	f.NeverRan.Set(b.neverRan, b.proof...)
+	f.Passed.Set(b.passed, b.proof...)
 	f.Ran.Set(b.ran, ran)
 	f.Unresolved.Set(b.unresolved, b.lookups...)
 	return f
@@ -159,6 +162,11 @@ func (b *progress) held(runs map[string]*service, now time.Time) error {
 			continue
 		}
 		b.lookUps(runs[bootkube])
+		if name == bootkube && s.atLast(now) {
+			b.since, b.passed = s.last, s.passed
+			b.show(s, "bootkube passed stage "+s.passed, s.last)
+			return nil
+		}
 		b.at(s, s.failing(now))
 		return nil
 	}

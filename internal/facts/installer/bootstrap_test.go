@@ -74,6 +74,18 @@ func TestBootstrap(t *testing.T) {
 		"bootkube has ended, whatever else cannot be read": {map[string]string{"bootkube": good, "kubelet": "[5]"}, installer.Bootstrap{Ran: facts.Known([]string{"bootkube"})}},
 		"began again after its end": {map[string]string{"release-image": good, "bootkube": good + "\n08:00|service start"},
 			installer.Bootstrap{Service: facts.Known("bootkube"), What: facts.Known("bootkube does not get to its end"), Since: facts.Known(clock("08:00")), Ran: facts.Known([]string{"bootkube", "release-image"})}},
+		"the records end with the success of its last stage but one": {map[string]string{"bootkube": `08:40|service start
+			08:45|stage start|cb-bootstrap
+			08:50|stage end|cb-bootstrap|success`},
+			installer.Bootstrap{Passed: facts.Known("cb-bootstrap"), Since: facts.Known(clock("08:50")), Ran: facts.Known([]string{"bootkube"})}},
+		"nothing follows that success for long": {map[string]string{"bootkube": `07:00|service start
+			07:10|stage start|cb-bootstrap
+			07:20|stage end|cb-bootstrap|success`},
+			installer.Bootstrap{Service: facts.Known("bootkube"), What: facts.Known("bootkube does not get to its end"), Since: facts.Known(clock("07:00")), Ran: facts.Known([]string{"bootkube"})}},
+		"the success of an earlier stage": {map[string]string{"bootkube": `08:40|service start
+			08:45|stage start|mco-bootstrap
+			08:50|stage end|mco-bootstrap|success`},
+			installer.Bootstrap{Service: facts.Known("bootkube"), What: facts.Known("bootkube does not get to its end"), Since: facts.Known(clock("08:40")), Ran: facts.Known([]string{"bootkube"})}},
 		"a stage failed in a row": {map[string]string{"bootkube": `07:00|service start
 			07:01|stage start|mco-bootstrap
 			07:02|stage end|mco-bootstrap|failure|error: one

@@ -1,6 +1,7 @@
 package installer
 
 import (
+	"slices"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -16,6 +17,7 @@ type service struct {
 	last   time.Time // of the newest record
 	stages map[string]*stage
 	open   *stage // that has begun and not ended
+	passed string // the stage whose success is the newest record; "" if another record is
 	urls   map[string]record
 }
 
@@ -86,6 +88,7 @@ func followRecords(o evidence.Object) *service {
 }
 
 func (s *service) add(i int, r, before record) {
+	s.passed = ""
 	switch r.phase {
 	case serviceStart:
 		if s.done || !s.began {
@@ -100,6 +103,9 @@ func (s *service) add(i int, r, before record) {
 	case stageEnd:
 		s.open = nil
 		s.end(i, s.stage(r.stage, false), r)
+		if r.result != failure {
+			s.passed = r.stage
+		}
 	case preEnd:
 		s.began = true
 		s.end(i, s.stage(r.command, true), r)
@@ -141,6 +147,17 @@ func (s *service) end(i int, at *stage, r record) {
 // endless reports whether the service runs until the machine is shut down, so that it
 // is not expected to end.
 func (s *service) endless() bool { return s.object.Name == "kubelet" }
+
+// lastStages are those of bootkube after which nothing is left to wait for that the hosts of the
+// cluster have to do: their control plane runs
+// (openshift/cluster-bootstrap:pkg/start/start.go Run sends bootstrap-success after waitUntilPodsRunning).
+var lastStages = []string{"cb-bootstrap", "wait-for-ceo"}
+
+// atLast reports whether the newest record is the success of one of the last stages. What is left
+// takes minutes; later it would be a stage that hangs without a record.
+func (s *service) atLast(now time.Time) bool {
+	return slices.Contains(lastStages, s.passed) && len(s.stages) == 0 && now.Sub(s.last) <= staleAfter
+}
 
 // staleAfter is how long a stage has to be open to count more than one that failed before: a
 // service that restarts repeats its stages, and the etcd of the bootstrap host takes minutes to

@@ -41,6 +41,9 @@ func bootstrap(ctx context.Context, w *facts.World) ([]diagnosis.HostState, erro
 		s = failed(b.Since.Value(), why, top(b.What.Proof())...)
 	case b.What.Value() != "":
 		s = waiting(b.Since.Value(), b.What.Value(), top(b.What.Proof())...)
+	case b.Passed.Value() != "":
+		s = passed(b.Since.Value(), top(b.What.Proof())...)
+		s.Why = "bootkube passed stage " + b.Passed.Value() + ": the control plane runs on the hosts"
 	default:
 		s = passed(b.Since.Value(), top(b.What.Proof())...)
 	}

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,13 +11,16 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
+// nothingWrong returns one line about a source in which nothing is wrong, and which does not show a
+// whole cluster; "" where a question is open about what was read.
+func nothingWrong(d *diagnosis.Diagnosis) string {
+	return cmp.Or(onlyLogged(d), onlyBootstrap(d), onlyMissing(d), onlyPasted(d))
+}
+
 // onlyMissing returns one line about a source in which nothing is wrong and parts are missing:
 // what it shows and what it lacks. "" if a question is open about what was read.
 func onlyMissing(d *diagnosis.Diagnosis) string {
-	if !collected(d) || d.Cluster.Installer != nil || len(d.Roots)+len(d.Unexplained)+len(d.Accepted)+len(damaged(d))+len(unsettled(d)) > 0 {
-		return ""
-	}
-	if until, _ := waiting(d); !until.IsZero() {
+	if !collected(d) || d.Cluster.Installer != nil || troubled(d) {
 		return ""
 	}
 	ready, open := 0, map[fault.Stage]int{}
@@ -51,13 +55,41 @@ func onlyMissing(d *diagnosis.Diagnosis) string {
 	return said + "; not collected: " + strings.Join(missing, ", ")
 }
 
+// troubled reports whether something is wrong, or may be, or becomes so.
+func troubled(d *diagnosis.Diagnosis) bool {
+	until, _ := waiting(d)
+	return !until.IsZero() || len(d.Roots)+len(d.Unexplained)+len(d.Accepted)+len(damaged(d))+len(unsettled(d)) > 0
+}
+
+// onlyLogged returns one line about a log of openshift-install that ended well, and in which nothing is
+// wrong; "" otherwise. No host was checked, so it is no healthy cluster.
+func onlyLogged(d *diagnosis.Diagnosis) string {
+	in := d.Cluster.Installer
+	if in == nil || !in.Completed() && in.Ended != "made" || expected(d) > 0 || troubled(d) {
+		return ""
+	}
+	return in.String() + ": nothing wrong in what was read; no host was checked"
+}
+
+// onlyBootstrap returns one line about single files of a bootstrap host whose services ended well, or
+// did what others wait for; "" otherwise.
+func onlyBootstrap(d *diagnosis.Diagnosis) string {
+	if d.Source.Kind != looseFiles || d.Cluster.Installer != nil || expected(d) > 0 || troubled(d) {
+		return ""
+	}
+	for _, h := range d.Hosts {
+		if h.Bootstrap() && h.Done() {
+			why, _, _ := strings.Cut(h.Why, "; it starts ") // what it is for is no news
+			return "on the bootstrap host " + why + "; nothing wrong in what was read; no host of the cluster was checked"
+		}
+	}
+	return ""
+}
+
 // onlyPasted returns one line about a pasted text in which no known fault is and all hosts are
 // Ready or not in it; "" otherwise.
 func onlyPasted(d *diagnosis.Diagnosis) string {
-	if d.Source.Kind != pastedText || d.Cluster.Installer != nil || len(d.Roots)+len(d.Unexplained)+len(d.Accepted)+len(damaged(d))+len(unsettled(d)) > 0 {
-		return ""
-	}
-	if until, _ := waiting(d); !until.IsZero() || d.Cluster.Short {
+	if d.Source.Kind != pastedText || d.Cluster.Installer != nil || d.Cluster.Short || troubled(d) {
 		return ""
 	}
 	ready := 0
@@ -107,6 +139,10 @@ func notCollected(d *diagnosis.Diagnosis) (kinds []string, ok bool) {
 		}
 		for _, c := range d.Coverage {
 			if q := premiseOf(c); q == nil || q.resource != p.resource || p.unread(c, d) == "" {
+				continue
+			}
+			if c.Why == evidence.NotCollected && c.State == evidence.Partial && d.Source.Kind == looseFiles && p.resource == evidence.Nodes {
+				kinds = append(kinds, "other nodes") // a file of one object: whether there are others is not known
 				continue
 			}
 			if c.Why != evidence.NotCollected || c.State == evidence.Partial { // of these more is known than that they lack

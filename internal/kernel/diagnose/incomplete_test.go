@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"testing"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -35,6 +36,14 @@ func TestOnlyMissing(t *testing.T) {
 		"refused":             {"live", []diagnosis.HostState{ready(diagnosis.StagePassed)}, []evidence.Coverage{nodes, operators(evidence.Forbidden)}, ""},
 		"a part of the Nodes": {"tree", []diagnosis.HostState{ready(diagnosis.StagePassed)},
 			[]evidence.Coverage{{Need: "nodes", State: evidence.Partial, Why: evidence.NotCollected, Reason: "1 of 6"}, operators(evidence.NotCollected)}, ""},
+		"a file of one Node": {"files", []diagnosis.HostState{ready(diagnosis.StagePassed)},
+			[]evidence.Coverage{{Need: "nodes", State: evidence.Partial, Why: evidence.NotCollected, Reason: "single objects"}, operators(evidence.NotCollected)},
+			"1 host Ready, no known fault is in what was read; not collected: other nodes, clusteroperators, what shows etcd-member of 1 host"},
+		"the bootstrap host is done": {"files", []diagnosis.HostState{{Name: "bootstrap", Role: "bootstrap", Stage: fault.Planned, State: diagnosis.StagePassed,
+			Why: "its services have ended; it starts the installation and does not join"}}, nil,
+			"on the bootstrap host its services have ended; nothing wrong in what was read; no host of the cluster was checked"},
+		"the bootstrap host waits": {"files", []diagnosis.HostState{{Name: "bootstrap", Role: "bootstrap", Stage: fault.Planned, State: diagnosis.StageWaiting,
+			Why: "bootkube does not get to its end; it starts the installation and does not join"}}, nil, ""},
 		"no Node": {"tree", nil, []evidence.Coverage{{Need: "nodes", State: evidence.Missing, Why: evidence.NotCollected, Reason: "no file"}},
 			"no known fault is in what was read; not collected: nodes"},
 	} {
@@ -45,5 +54,34 @@ func TestOnlyMissing(t *testing.T) {
 				t.Errorf("%+v; want %q", v, tt.want)
 			}
 		})
+	}
+}
+
+// TestOnlyLogged: a log of openshift-install that ended well says so first. One that failed, or a
+// symptom next to it, is an open question.
+func TestOnlyLogged(t *testing.T) {
+	at := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+	for name, tt := range map[string]struct {
+		in    diagnosis.Installer
+		wrong bool
+		want  string
+	}{
+		"completed": {diagnosis.Installer{Version: "4.18.2", Ended: "complete", Step: "complete", WaitsFor: "nothing", At: at}, false,
+			"openshift-install 4.18.2 completed at 2026-03-01T08:00:00Z: nothing wrong in what was read; no host was checked"},
+		"bootstrapped": {diagnosis.Installer{Ended: "complete", Step: "bootstrapped", At: at}, false,
+			"openshift-install saw the bootstrap complete at 2026-03-01T08:00:00Z: nothing wrong in what was read; no host was checked"},
+		"files": {diagnosis.Installer{Ended: "made", Step: "assets", At: at}, false,
+			"openshift-install wrote its files at 2026-03-01T08:00:00Z, and no later run works on a cluster: nothing wrong in what was read; no host was checked"},
+		"failed":           {diagnosis.Installer{Ended: "failed", Step: "initialize", At: at}, false, ""},
+		"with a symptom":   {diagnosis.Installer{Ended: "complete", Step: "complete", WaitsFor: "nothing", At: at}, true, ""},
+		"still it is read": {diagnosis.Installer{Ended: "running", Step: "api", At: at}, false, ""},
+	} {
+		d := &diagnosis.Diagnosis{Source: diagnosis.Source{Kind: "install"}, Cluster: diagnosis.ClusterInfo{Installer: &tt.in}}
+		if tt.wrong {
+			d.Unexplained = []diagnosis.Unexplained{{Key: fault.Key{Fault: "x"}, Severity: fault.Error}}
+		}
+		if v := verdict(d); v.Class != diagnosis.Undetermined || (v.Cause == diagnosis.CauseNone) != (tt.want != "") || tt.want != "" && v.Reason != tt.want {
+			t.Errorf("%s: %+v; want %q", name, v, tt.want)
+		}
 	}
 }

@@ -38,10 +38,8 @@ func verdictOf(d *diagnosis.Diagnosis) diagnosis.Verdict {
 		return diagnosis.Verdict{Class: diagnosis.Undetermined,
 			Reason: fmt.Sprintf("the newest evidence is of %s, and the time that was given is %s: what has happened between is not known",
 				d.Source.Newest.Format(time.RFC3339), d.Now.Format(time.RFC3339))}
-	case len(open) > 0 && onlyMissing(d) != "":
-		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: onlyMissing(d)}
-	case len(open) > 0 && onlyPasted(d) != "":
-		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: onlyPasted(d)}
+	case len(open) > 0 && nothingWrong(d) != "":
+		return diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseNone, Reason: nothingWrong(d)}
 	case len(open) > 0:
 		return undetermined(open)
 	}

@@ -92,6 +92,9 @@ type Installer struct {
 	Locator  string    `json:"locator"` // of that line
 }
 
+// Completed reports whether the bootstrap or the installation was completed.
+func (i Installer) Completed() bool { return i.Ended == "complete" }
+
 // String says it in words.
 func (i Installer) String() string {
 	at := i.At.UTC().Format(time.RFC3339)

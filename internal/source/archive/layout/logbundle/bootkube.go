@@ -41,7 +41,7 @@ var bootkubeSays = []struct{ line, stage string }{
 
 // bootkubePasses are the lines of what bootkube.sh runs in a stage: the stage continues, or
 // has ended. A journal that begins after the stage's own line has only these
-// (openshift/cluster-bootstrap:pkg/start/status.go waitUntilPodsRunning,
+// (openshift/cluster-bootstrap:pkg/start/status.go waitUntilPodsRunning, pkg/start/start.go Run,
 // openshift/cluster-etcd-operator:pkg/cmd/waitforceo/waitforceo.go).
 var bootkubePasses = []struct {
 	line, stage string
@@ -49,6 +49,8 @@ var bootkubePasses = []struct {
 }{
 	{"Pod Status:", "cb-bootstrap", false},
 	{"All self-hosted control plane components successfully started", "cb-bootstrap", true},
+	{"Sending bootstrap-success event", "cb-bootstrap", true},
+	{"Sending bootstrap-finished event", "cb-bootstrap", true},
 	{"waiting on condition EtcdRunningInCluster", "wait-for-ceo", false},
 	{"Cluster etcd operator bootstrapped successfully", "wait-for-ceo", true},
 }

@@ -44,6 +44,12 @@ func TestBootkubeJournal(t *testing.T) {
 			"May 12 05:10:19 api.x.example.com bootkube.sh[4356]: I0512 05:10:19.084945       1 waitforceo.go:67] waiting on condition EtcdRunningInCluster in " +
 			"etcd CR /cluster to be True.\n", []string{
 			"service start", "stage start cb-bootstrap", "stage end cb-bootstrap success", "stage start wait-for-ceo"}},
+		"what cluster-bootstrap prints last": {"-- bootkube.log --\n" + bootkubeYear + bootkubePods +
+			"May 12 05:09:19 api.x.example.com bootkube.sh[4356]: Sending bootstrap-success event.Waiting for remaining assets to be created.\n", []string{
+			"service start", "stage start cb-bootstrap", "stage end cb-bootstrap success"}},
+		"its beginning and end": {"-- bootkube.log --\n" + bootkubeYear +
+			"May 12 05:09:19 api.x.example.com bootkube.sh[4356]: Sending bootstrap-finished event.\n" + bootkubeEnds, []string{
+			"service start", "stage start cb-bootstrap", "stage end cb-bootstrap success", "service end success"}},
 		"in a bundle": {"-- log-bundle-1/bootstrap/journals/bootkube.log --\n" + bootkubeYear + bootkubeCB, []string{"service start", "stage start cb-bootstrap"}},
 		"in ISO": {"-- bootkube.log --\n2025-05-12T04:54:38.123456+0000 x bootkube.sh[1]: Waiting for CEO to finish...\n", []string{"service start",
 			"stage start wait-for-ceo"}},
