@@ -150,12 +150,36 @@ func Failing(message []byte) (Failure, bool) {
 	if at < 0 {
 		return Failure{}, false
 	}
+	if end := lookUp(lower[:at]); end > 0 && ofResolver[f.Leaf] {
+		f.Leaf, at = NameServer, end
+	}
 	f.endpoint(string(m), at)
 	switch f.Leaf {
 	case NoFile, NoCommand, NoPermission, ExecFormat, NoSpace, ReadOnly, Busy:
 		f.Object = objectBefore(string(m[:at]))
 	}
 	return f, true
+}
+
+// ofResolver are the leaves that are about the name server where a name was looked up.
+var ofResolver = map[Leaf]bool{Refused: true, Timeout: true, NoRoute: true, Closed: true, Deadline: true}
+
+// lookUp returns where the name ends that Go looked up at a name server, if nothing else was done behind
+// it: what follows came of the name server and not of the name
+// (golang/go:src/net/net.go DNSError.Error: "lookup NAME on SERVER: ERROR"). 0 otherwise.
+func lookUp(before []byte) int {
+	words := []byte("lookup ")
+	i := bytes.LastIndex(before, words)
+	if i < 0 {
+		return 0
+	}
+	i += len(words)
+	name, rest, _ := bytes.Cut(before[i:], []byte(" on "))
+	_, _, colon := bytes.Cut(rest, []byte(": "))
+	if !colon || len(name) == 0 || bytes.ContainsAny(name, " :") || bytes.Contains(rest, []byte("dial tcp ")) {
+		return 0
+	}
+	return i + len(name)
 }
 
 // overrules are leaves that only repeat what the refusal of an API says in the same message.

@@ -42,3 +42,23 @@ func TestFailing(t *testing.T) {
 		}
 	}
 }
+
+// TestLookUp: where a name was looked up at a name server, what came of that is about the name server.
+func TestLookUp(t *testing.T) {
+	const asked = "lookup r.example.com on 192.0.2.53:53: "
+	for text, want := range map[string]Leaf{
+		asked + "read udp 192.0.2.9:41000->192.0.2.53:53: i/o timeout":                  NameServer,
+		asked + "read udp 192.0.2.9:41000->192.0.2.53:53: read: connection refused":     NameServer,
+		asked + "dial udp 192.0.2.53:53: connect: network is unreachable":               NameServer,
+		asked + "dial udp 192.0.2.53:53: connect: no route to host":                     NameServer,
+		asked + "server misbehaving":                                                    NameServer,
+		asked + "no such host":                                                          NameUnknown,
+		asked + "i/o timeout; then dial tcp 192.0.2.7:443: connect: connection refused": Refused,
+		"dial tcp 192.0.2.7:443: connect: connection refused":                           Refused,
+	} {
+		got, ok := Failing([]byte(`Get "https://r.example.com:5000/v2/": dial tcp: ` + text))
+		if !ok || got.Leaf != want || got.Host != "r.example.com" && want != Refused {
+			t.Errorf("%s: %+v, want %s", text, got, want)
+		}
+	}
+}

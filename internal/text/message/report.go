@@ -1,6 +1,7 @@
 package message
 
 import (
+	"bytes"
 	"cmp"
 	"regexp"
 	"slices"
@@ -117,7 +118,26 @@ func originOf(l logline.Line) origin {
 	if host == "localhost" || strings.HasPrefix(host, "localhost.") {
 		host = "" // a host that has no name yet, which gets one in the same boot
 	}
+	if name := aboutHost(l.Message); name != "" {
+		host = name
+	}
 	return origin{host: host, writer: string(l.Program), module: string(l.Module), form: l.Form}
+}
+
+// aboutHost returns the host that a message of the assisted service is about, "" for other messages: the
+// service, and openshift-install that waits for it, log of all hosts in one place
+// (openshift/assisted-service:internal/host/common.go, openshift/installer:pkg/agent/validations.go).
+func aboutHost(message []byte) string {
+	rest, ok := bytes.CutPrefix(bytes.TrimLeft(message, `"`), []byte("Host "))
+	if !ok {
+		return ""
+	}
+	name, rest, _ := bytes.Cut(rest, []byte(" "))
+	before, isSubject := bytes.CutSuffix(name, []byte(":"))
+	if len(before) == 0 || !isSubject && !bytes.HasPrefix(rest, []byte("validation: ")) {
+		return ""
+	}
+	return string(before)
 }
 
 // Seen is a fault that was decided from the objects and journals in the same text.
