@@ -9,9 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/check"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	preupdate "github.com/rollcall-project/rollcall/internal/preflight/update"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/session/readerrole"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
@@ -24,10 +26,11 @@ func (a *app) canICommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "can-i",
 		Short: "ask whether your rights suffice for a diagnosis",
-		Long: `Can-i asks the cluster which of the reads of a diagnosis you are allowed (one
-SelfSubjectAccessReview each, which changes nothing). What is not allowed is not
-an error of a diagnosis: the checks that need it are not run, and listed. What is
-asked of the management cluster of a hosted one is marked "management:".
+		Long: `Can-i asks the cluster which of the reads of a diagnosis, of check and of
+preflight --update you are allowed (one SelfSubjectAccessReview each, which changes
+nothing). What is not allowed is not an error of a diagnosis: the checks that need it are
+not run, and listed. What is asked of the management cluster of a hosted one is marked
+"management:".
 
 With --role it asks nothing and prints the roles that permit a diagnosis, ready to
 apply by an administrator.
@@ -109,6 +112,9 @@ type right struct {
 	Error     string `json:"error,omitempty"`
 }
 
+// alsoRead is what `check` and `preflight --update` read in addition to a diagnosis.
+func alsoRead() []evidence.Need { return slices.Concat(check.Needs(), preupdate.Needs()) }
+
 func (a *app) canI(ctx context.Context, format string, s *live.Source) error {
 	rights, err := a.rights(ctx, s)
 	if err != nil {
@@ -136,7 +142,7 @@ func (a *app) canI(ctx context.Context, format string, s *live.Source) error {
 
 // rights asks for all that a diagnosis with these flags takes.
 func (a *app) rights(ctx context.Context, s *live.Source) ([]right, error) {
-	own, management := readerrole.Needs()
+	own, management := readerrole.Needs(alsoRead()...)
 	var list []right
 	if a.source.Hosted != "" && a.source.Hosted != hosted.None {
 		var err error

@@ -16,7 +16,7 @@ func readerRoles(who string) (readerrole.List, error) {
 	if err != nil {
 		return readerrole.List{}, err
 	}
-	return readerrole.List{APIVersion: "v1", Kind: "List", Items: readerrole.Roles(readerName, subject)}, nil
+	return readerrole.List{APIVersion: "v1", Kind: "List", Items: readerrole.Roles(readerName, subject, alsoRead()...)}, nil
 }
 
 // subjectOfRole reads who gets the roles: USER, group:NAME, or NAMESPACE/NAME of a ServiceAccount.

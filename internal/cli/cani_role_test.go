@@ -37,7 +37,7 @@ func TestReaderRoles(t *testing.T) {
 			})
 		})
 	}
-	own, _ := readerrole.Needs()
+	own, _ := readerrole.Needs(alsoRead()...)
 	asked := 0
 	for _, n := range own {
 		for _, a := range live.AccessesOf(n) {

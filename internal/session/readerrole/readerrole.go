@@ -11,6 +11,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/facts/all"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/source/live"
 )
 
@@ -62,29 +63,27 @@ type (
 // Group is the API group of roles.
 const Group = "rbac.authorization.k8s.io"
 
-// Needs lists what the facts read, each need once; Secrets only where the user
-// named their namespaces, because they are not read otherwise. What lies in a
+// Needs lists what the facts read, and what else is asked for, each need once; Secrets only where the
+// user named their namespaces, because they are not read otherwise. What lies in a
 // management cluster is read with --hosted only.
-func Needs() (own, management []evidence.Need) {
-	for _, f := range all.All() {
-		for _, n := range f.Needs {
-			list := &own
-			if n.Resource.Cluster == evidence.Management || n.Text.Cluster == evidence.Management {
-				list = &management
-			}
-			optional := n.Resource.Name == evidence.Secrets.Name && n.Resource.Group == "" || n.Text.Kind == evidence.Journal
-			if !optional && !slices.Contains(*list, n) {
-				*list = append(*list, n)
-			}
+func Needs(also ...evidence.Need) (own, management []evidence.Need) {
+	for _, n := range slices.Concat(facts.Needs(all.All()), also) {
+		list := &own
+		if n.Resource.Cluster == evidence.Management || n.Text.Cluster == evidence.Management {
+			list = &management
+		}
+		optional := n.Resource.Name == evidence.Secrets.Name && n.Resource.Group == "" || n.Text.Kind == evidence.Journal
+		if !optional && !slices.Contains(*list, n) {
+			*list = append(*list, n)
 		}
 	}
 	return own, management
 }
 
 // Roles are the roles of a name with which somebody may read all that a diagnosis reads in a cluster, and what binds them
-// to him: cluster-wide what is read of the whole cluster, in each namespace what is read there.
-func Roles(name string, subject Subject) []Object {
-	own, _ := Needs()
+// to him: cluster-wide what is read of the whole cluster, in each namespace what is read there. Also is what else he reads.
+func Roles(name string, subject Subject, also ...evidence.Need) []Object {
+	own, _ := Needs(also...)
 	byNamespace := map[string][]live.Access{}
 	for _, n := range own {
 		for _, access := range live.AccessesOf(n) {
