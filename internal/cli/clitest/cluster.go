@@ -112,7 +112,8 @@ func serve(files fs.FS) (*Cluster, *archive.Source, error) {
 // putAll takes the objects of an archive that anything of the program reads.
 func (c *Cluster) putAll(from *archive.Source, secrets bool) error {
 	needs := append(facts.Needs(all.All()), evidence.Objects(evidence.Resource{Group: "operator.openshift.io", Name: "etcds"}, ""),
-		evidence.Objects(evidence.Resource{Name: "configmaps"}, ""))
+		evidence.Objects(evidence.Resource{Name: "configmaps"}, ""), evidence.Objects(evidence.PodDisruptionBudgets, ""),
+		evidence.Objects(evidence.MachineHealthChecks, ""))
 	for _, n := range needs {
 		r := n.Resource
 		if r.Name == "" || r.Cluster != "" || r.Name == "secrets" && !secrets || strings.HasSuffix(r.Group, "rollcall.dev") || c.kinds[r] != "" {
