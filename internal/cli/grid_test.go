@@ -332,14 +332,14 @@ func (g *gridFiles) run(t *testing.T, c cell) result {
 	}
 	r := result{cell: c}
 	ctx, cancel := context.WithTimeout(t.Context(), gridEnd)
-	if c.command == "rollcall csr serve" { // it serves until it is stopped
-		ctx, cancel = context.WithTimeout(t.Context(), gridRequest)
-	}
 	defer cancel()
 	// A process of its own: a panic anywhere in it ends as it does for a user.
 	var out, errs bytes.Buffer
 	run := exec.CommandContext(ctx, "rollcall", args[1:]...)
 	run.Dir, run.Stdout, run.Stderr = dir, &out, &errs
+	if c.command == "rollcall csr serve" { // it serves until it is stopped: some time after its first word
+		run.Stderr = io.MultiWriter(&errs, &firstWord{func() { time.AfterFunc(gridRequest, cancel) }})
+	}
 	run.Env = append(os.Environ(), "HOME="+dir, "KUBECONFIG=", "LC_ALL=C.UTF-8", testClock+"="+clitest.Now.Format(time.RFC3339)+"+")
 	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) }
 	run.WaitDelay = gridMost
@@ -357,6 +357,17 @@ func (g *gridFiles) run(t *testing.T, c cell) result {
 		r.wrong = append(r.wrong, "left behind: "+half)
 	}
 	return r
+}
+
+// firstWord is called once, with the first write.
+type firstWord struct{ call func() }
+
+func (w *firstWord) Write(p []byte) (int, error) {
+	if w.call != nil {
+		w.call()
+		w.call = nil
+	}
+	return len(p), nil
 }
 
 // halfWritten is a file below a directory that has the name of one on the way.
