@@ -28,3 +28,16 @@ var alikes = []string{
 	"error: -----BEGIN CERTIFICATE-----\nerror: MIIDSzCCAjOgAwIBAgIIcLm4bCq3ZrUwDQYJKoZIhvcNAQELBQAwNjE0MDIGA1UE\nerror: AwwrQ04gb2YgYSB0ZXN0IHRoYXQgaXMgbm9ib2R5J3MgYW5kIG9mIG5vIHVzZTAe\nerror: -----END CERTIFICATE-----",
 	"| MIIDSzCCAjOgAwIBAgIIcLm4bCq3ZrUwDQYJKoZIhvcNAQELBQAwNjE0MDIGA1UE\n| AwwrQ04gb2YgYSB0ZXN0IHRoYXQgaXMgbm9ib2R5J3MgYW5kIG9mIG5vIHVzZTAe", "integrity sha384-oqVuAfXRKap7fdgcCY5uykM6+R9GqQ8K/uxy9rx7HNQlGYl1kPzQho1wx4JwY8wC",
 }
+
+// tabled are tables, differences and what looks like a token, without a secret.
+var tabled = []string{
+	"NAME            TYPE     DATA   AGE\npull-secret     Opaque   1      5d\nrouter-certs    Opaque   2      5d", "| secret | namespace |\n|---|---|\n| pull-secret | openshift-config |\n| router-certs-x7k2p | openshift-ingress |",
+	"host,token\nw1,expired\nw2,valid", "user,password\nroot,changed\ncore,expired", "| user | password | state |\n|---|---|---|\n| root | not set | ok |\n| core | required | failed |", "KEY                                 VALUE\nnode-role.kubernetes.io/master      true\ntopology.kubernetes.io/zone         z1",
+	"NAME   TOKEN TTL   USES\nabc    24h0m0s     3", "| Key | Value |\n|---|---|\n| release | 4.20.4 |\n| digest | sha256:9f86d081884c7d659a2feaa0c55ad015 |", "node,key,ready\nm0,etcd-peer-m0,true\nm1,etcd-peer-m1,true",
+	"failed to get the node, the secret, the token\nretry in 5s, attempt 3, of 10", "secret,configmap,token\nI0301 10:00:05.1       1 x.go:1] a,b,c", "PASSWORD EXPIRES   USER\n2026-11-28         root", "| password last changed | user |\n| 2026-11-28T10:00:00Z | root |",
+	"[-replicas: 3-]{+replicas: 5+}", "-  secretName: router-certs-a\n+  secretName: router-certs-b", "-token: expired\n+token: valid", "[-image: a:v1-]{+image: a:v2+}", "[-token expired-]{+token valid+}",
+	"#033[33mWARN#033[0m the token is expired", "^[[32mok^[[0m password changed", "[32mready[0m m0", "rate(apiserver_token_total[5m])", "issue #012 and #011 are fixed", "x #033[1mbold#033[0m y",
+	"node-bootstrapper-token-x7k2pabcdefghijklmnopq", "builder-token-9fk2l", "kube_secret_info", "apiserver_auth_total", "some-key-aaaaaaaaaaaaaaaaaaaaaaaa", "TestGet_token_ReturnsTheRightValueOfTheUser", "encryption-key-openshift-kube-apiserver-1",
+	"\"cmd\": \"x\",\n\"--verbose\",\n\"value\"", "args:\n  \"admin_password\": {\n    \"type\": \"string\",\n    \"description\": \"the password\"\n  }", "path=/a/b\\\nc", "key=value\\\nnext line of a script",
+	"eyJ is how a token begins\nABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 next", "x %2D y &#45; z", "abcde-fghij-kmnpq-rstuv",
+}

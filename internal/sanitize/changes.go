@@ -26,7 +26,15 @@ func (d *decoder) newValue(at int, kind keyKind) {
 	for n := 0; n < 3 && at < len(d.t) && strings.IndexByte("\"'`)", d.t[at]) >= 0; n++ {
 		at++
 	}
-	next := skip(d.t, at, " \t")
+	next := skip(d.t, at, " \t-]")
+	if strings.HasPrefix(d.t[next:], "{+") { // [-OLD-]{+NEW+} of a word diff
+		next += 2
+		if sign := d.closed(d.nameEnd(next)); sign >= len(d.t) || strings.IndexByte(":=", d.t[sign]) < 0 {
+			d.value(next, kind, assigned)
+		}
+		return
+	}
+	next = skip(d.t, at, " \t")
 	for _, arrow := range arrows {
 		if strings.HasPrefix(d.t[next:], arrow) && (next > at || len(arrow) == 2 || arrow[0] > 'z') {
 			next = skip(d.t, next+len(arrow), " \t")

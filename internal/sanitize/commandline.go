@@ -146,8 +146,8 @@ func (c *command) flag(v string, from, end int) (span, bool) {
 		}
 		return span{}, false
 	}
-	if use == noSecret {
-		return span{}, false
+	if next := skip(v, end, " \t"); use == noSecret || next > end && next+1 < len(v) && strings.IndexByte("=:", v[next]) >= 0 && v[next+1] == ' ' {
+		return span{}, false // -name = value of a diff
 	}
 	at := argument(v, end)
 	lo, hi := use.secretOf(v[at.from:at.to])

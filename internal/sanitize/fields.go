@@ -65,7 +65,7 @@ func (s *Sanitizer) field(kind keyKind, v any) (any, bool) {
 }
 
 // referenceKeys name another object or a place in it.
-var referenceKeys = []string{"name", "namespace", "key", "kind", "apiVersion", "apiGroup", "fieldPath", "path", "secretName"}
+var referenceKeys = []string{"name", "namespace", "key", "kind", "apiVersion", "apiGroup", "fieldPath", "path", "secretName", "type", "description"}
 
 // referred digests the strings below a secret's name, but keeps references as
 // {secretKeyRef: {name, key}}.

@@ -36,6 +36,7 @@ var formats = []format{
 	{marks: queryMarks, find: queries},
 	{marks: []string{"proxy", "@tcp", "@unix(", "iscsi:"}, find: bareLogins},
 	{marks: numberMarks}, // Sanitizer.numbers
+	{marks: decodeMarks, decode: (*Sanitizer).tables},
 	{marks: decodeMarks, decode: (*Sanitizer).decode},
 }
 
@@ -50,14 +51,11 @@ func (m *masked) read(f format) {
 		m.hideSpans(f.decode(m.s, m.text, m.view()))
 		return
 	}
-	w := m.view()
 	if f.lines {
-		w = w.quotedLines()
-	}
-	if w.text != m.text {
+		w := m.view().quotedLines()
 		m.hideSpans(w.spans(f.find(w.text)))
 	}
-	m.hideSpans(f.find(m.text))
+	m.both(f.find)
 }
 
 // view returns what a reader sees of the text. Few formats change it.

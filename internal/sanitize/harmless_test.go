@@ -46,7 +46,7 @@ var harmless = []string{
 
 // TestHarmless: what carries no secret is still there to be read.
 func TestHarmless(t *testing.T) {
-	texts := slices.Concat(harmless, lookAlikes, alikes)
+	texts := slices.Concat(harmless, lookAlikes, alikes, tabled)
 	t.Logf("%d texts", len(texts))
 	s, err := New()
 	if err != nil {

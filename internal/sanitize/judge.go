@@ -26,7 +26,7 @@ func secretIn(value string, kind keyKind, how relation, quoted bool) (from, to i
 	if short || strings.IndexFunc(value, isAtom) >= 0 || !noFlag(strings.TrimRight(value, "`.")) || strings.HasPrefix(value, "<set to") || publicValue(value) {
 		return 0, 0
 	}
-	plain := func() bool { return lowPath.get().MatchString(value) || nameOfObject(value) }
+	plain := func() bool { return lowPath.get().MatchString(value) || nameOfObject(value) || isTime(value) }
 	switch {
 	case kind == loginKey && strings.IndexByte(value, '@') < 0:
 		return 0, 0

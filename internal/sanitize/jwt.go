@@ -28,14 +28,35 @@ func wrappedTokens(v string) (found []span) {
 		}
 		at = max(at, end)
 		for line := from; strings.Count(v[from:end], ".") < 3 && end-from < maxToken; {
-			next, to := nextPart(v, end)
-			if end-line < minBlob || to-next < 4 {
+			next, to, whole := nextPart(v, end)
+			if end-line < minWrapped || to-next < 4 || !whole && !isPart(v[next:to]) {
 				break
 			}
 			found = append(found, span{next, to})
-			line, end, at = next, to, to
+			if line, end, at = next, to, to; !whole {
+				break
+			}
 		}
 	}
+}
+
+// minWrapped is how much of a token a line has at least that it goes on behind.
+const minWrapped = 16
+
+// isPart reports whether a word may be the rest of a token, with other text behind it.
+func isPart(w string) bool { return len(w) >= minWrapped && mixedWord(w) && !nameOfObject(w) }
+
+// endsInToken reports whether a line ends in the beginning of a token.
+func endsInToken[T string | []byte](line T) bool {
+	end := len(line)
+	for end > 0 && strings.IndexByte(" \t\r", line[end-1]) >= 0 {
+		end--
+	}
+	i := end
+	for i > 0 && (sixBits[line[i-1]] != 0xff || line[i-1] == '.') {
+		i--
+	}
+	return end-i >= minWrapped && string(line[i:i+3]) == "eyJ"
 }
 
 // tokenEnd returns where the last sign of a token is.
@@ -46,19 +67,16 @@ func tokenEnd(v string, i int) int {
 	return i
 }
 
-// nextPart returns what a token continues with on the next line, if that line is nothing
+// nextPart returns what a token continues with on the next line, and whether that line is nothing
 // else.
-func nextPart(v string, i int) (from, to int) {
+func nextPart(v string, i int) (from, to int, whole bool) {
 	i = skip(v, i, " \t\r")
 	if i >= len(v) || v[i] != '\n' {
-		return i, i
+		return i, i, false
 	}
 	line := v[i+1 : min(len(v), i+512)]
-	i += 1 + prefixEnd(line)
-	from = skip(v, i, " \t")
+	from = skip(v, i+1+prefixEnd(line), " \t")
 	to = tokenEnd(v, from)
-	if stop := skip(v, to, " \t\r\"'"); stop < len(v) && v[stop] != '\n' {
-		return from, from
-	}
-	return from, to
+	stop := skip(v, to, " \t\r\"'")
+	return from, to, stop >= len(v) || v[stop] == '\n'
 }

@@ -2,6 +2,7 @@ package sanitize
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -17,7 +18,8 @@ var kindValues = []string{"Tern83Wq9xKp", "correcthorsebattery", "hunter2X", "os
 
 // kindTexts are the kinds in which attackers found secrets, with variations of each. Every §V is a
 // secret, §W one that is a word, §S a short one, §B one in base64, §H, §D and §C its bytes as numbers.
-// ^ says that no single line tells.
+// §J begins a token and §K continues it, §P is a group of the password of kubeadmin and §Q one without
+// its first letter, §T is random, §X a text in hexadecimal. ^ says that no single line tells.
 var kindTexts = map[string][]string{
 	"bytes": nil,
 	"kernel arguments": {
@@ -108,6 +110,19 @@ func fill(r *rand.Rand, text string) (string, []string) {
 			shown = words[r.IntN(len(words))]
 		case 'B':
 			shown = base64.StdEncoding.EncodeToString([]byte(v + "qr" + v))
+		case 'J':
+			shown = "eyJhbGciOiJSUzI1NiIsImtpZCI6" + drawn(r, 40, alnum) + "." + drawn(r, 40, alnum)
+		case 'K':
+			shown = drawn(r, 30, alnum)
+		case 'P', 'Q': // a group of the password of kubeadmin, or one of which the first letter is elsewhere
+			shown = drawn(r, map[byte]int{'P': 5, 'Q': 4}[sign], "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789")
+			if len(secrets) == 0 {
+				shown = "bR7k9"[:len(shown)]
+			}
+		case 'T':
+			shown = drawn(r, 28, alnum)
+		case 'X':
+			shown = hex.EncodeToString([]byte("password=" + v + drawn(r, 8, alnum)))
 		case 'H', 'D', 'C':
 			var parts []string
 			for _, c := range []byte(v) {
@@ -143,8 +158,10 @@ func sanitizedWays(s *Sanitizer) map[string]func(string) string {
 func TestKinds(t *testing.T) {
 	s := sanitizer(t, "a")
 	ways := sanitizedWays(s)
-	for _, kind := range slices.Sorted(maps.Keys(kindTexts)) {
-		texts := slices.Concat(kindTexts[kind], kindTexts2[kind])
+	kinds := maps.Clone(kindTexts)
+	maps.Copy(kinds, kindTexts3)
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		texts := slices.Concat(kindTexts[kind], kindTexts2[kind], kindTexts3[kind])
 		left, of := 0, 0
 		for _, text := range texts {
 			text, whole := strings.CutPrefix(text, "^")

@@ -10,6 +10,7 @@ import (
 // beginnings are parts of texts that are nothing but beginnings: each of them begins something
 // that does not end, or belongs to what comes next.
 var beginnings = []string{
+	"#033[", "^[[", "[0m", "[-", "{+", "user,password\n", "user  password\n", "\"password\",", "a_pat_", "eyJhbGciOiJSUzI1NiIsIm\n", "password=x\\\n", "password: {\n",
 	`"`, `'`, `\"`, `\`, `\\\"`, "{", "[", "<", "(", "&", "&a", "&amp;", "!", "%", "-", "--", "=", ":", "|", "\t", "@", "://", "a:", "\x1b", "\x1b[", "\x00", "\u200b", `\u00`, `\u0070`,
 	"-----BEGIN", "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "[redacted ", "data:", "data:,", "eyJhbGciOi", "QUJD", "\"QUJD", "sha256~", "AKIA",
 	"password", "password ", "password=", "password: ", `password="`, "password='", `password:\"`, `{\"password\":\"`, "password: |\n", "password:\n", "password -> ", "password is ", "password for ",

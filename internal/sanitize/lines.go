@@ -73,7 +73,7 @@ func (s *Sanitizer) spanKey(begin, end int) {
 // Spans reports whether a line may begin, continue with or end a secret of several
 // lines, so that it must be seen even where no query looks for the line itself.
 func (s *Sanitizer) Spans(raw []byte) bool {
-	if s.inside > 0 || s.block.left > 0 || covered(raw) || bytes.Contains(raw, []byte("-----")) {
+	if s.inside > 0 || s.block.left > 0 || s.table.active() || covered(raw) || bytes.Contains(raw, []byte("-----")) {
 		return true
 	}
 	if s.manifest.left > 0 || bytes.Contains(raw, []byte("<<")) {
@@ -83,11 +83,11 @@ func (s *Sanitizer) Spans(raw []byte) bool {
 	if len(raw) == 0 {
 		return false
 	}
-	if strings.IndexByte(":=|>-+\\", raw[len(raw)-1]) >= 0 || endsInIndicator(raw) || opensItem(raw) ||
-		opensManifest(string(raw[max(0, len(raw)-manifestTail):])) {
+	if strings.IndexByte(":=|>-+\\{\"'", raw[len(raw)-1]) >= 0 || endsInIndicator(raw) || opensItem(raw) ||
+		opensTable(raw) || opensManifest(string(raw[max(0, len(raw)-manifestTail):])) {
 		return true
 	}
-	return wrappedEnd(raw) && bytes.Contains(raw, []byte("eyJ"))
+	return endsInToken(raw)
 }
 
 // endsInIndicator reports whether a line ends in the head of a block scalar with its
@@ -113,16 +113,42 @@ func (s *Sanitizer) line(v string) string {
 		}
 	}
 	s.block.open(v)
-	out := s.text(v)
+	out := s.text(s.row(v))
 	s.openBlob(v, out)
 	return out
 }
 
+// row hides the cells of a line that is a row of a table.
+func (s *Sanitizer) row(v string) string {
+	if !s.table.sees(v) {
+		return v
+	}
+	m := s.mask(v)
+	w := m.view()
+	m.hideSpans(w.spans(s.table.read(w.text)))
+	return m.unmask(m.text)
+}
+
 // openBlob opens a block of base64 behind a line that ended in a secret.
 func (s *Sanitizer) openBlob(v, clean string) {
-	if clean != v && strings.HasSuffix(clean, "]") && wrappedEnd([]byte(v)) {
+	if clean != v && strings.HasSuffix(strings.TrimRight(clean, " \t\r"), "]") && (wrappedEnd([]byte(v)) || endsInToken(v)) {
 		s.block = block{left: maxKeyLines, blob: true}
 	}
+}
+
+// wrappedEnd reports whether a line ends in as many characters of base64, or of a token,
+// as lines have that are broken for their length.
+func wrappedEnd(v []byte) bool {
+	const run = 60
+	if len(v) < run {
+		return false
+	}
+	for _, c := range v[len(v)-run:] {
+		if sixBits[c] == 0xff && c != '.' {
+			return false
+		}
+	}
+	return true
 }
 
 // block is a secret whose name is on a line of its own: what follows is its value.
@@ -167,8 +193,12 @@ func opensScalar(v string) bool {
 func opened(v string) block {
 	end := strings.TrimRight(v, " \t\r")
 	if strings.HasSuffix(end, `\`) {
-		m := flagGoesOn.get().FindStringSubmatch(end[max(0, len(end)-96):])
+		tail := end[max(0, len(end)-96):]
+		m := flagGoesOn.get().FindStringSubmatch(tail)
 		if m == nil {
+			if m = valueGoesOn.get().FindStringSubmatch(tail); m != nil && kindOfKey(m[1]) >= secretKey {
+				return block{left: 1, goesOn: true, sure: true}
+			}
 			return block{}
 		}
 		var c command
@@ -183,6 +213,10 @@ func opened(v string) block {
 	}
 	if b := openedByItem(end); b.left > 0 {
 		return b
+	}
+	object := strings.HasSuffix(end, "{")
+	if object || strings.HasSuffix(end, `"""`) || strings.HasSuffix(end, "'''") { // of TOML
+		end = strings.TrimRight(end, "{\"' \t")
 	}
 	if end == "" || strings.IndexByte(":=|>-+0123456789", end[len(end)-1]) < 0 {
 		return block{}
@@ -205,6 +239,9 @@ func opened(v string) block {
 	if kind < maybeKey {
 		return block{}
 	}
+	if object {
+		return block{left: maxFields, named: rest[name:], indent: indent(end[prefixEnd(end):]) + 1}
+	}
 	b := block{
 		left:   1,
 		sure:   kind == deepKey || kind == secretKey && !strings.EqualFold(rest[name:], "token"),
@@ -220,12 +257,15 @@ func opened(v string) block {
 var (
 	nameLine   = lazily(`^[ \t]*(?:-[ \t]+)?["']?(?:name|key)["']?:[ \t]*["']?([\w.-]+)["']?,?$`)
 	valueLine  = lazily(`^([ \t]*["']?value["']?:[ \t]*["']?)([^\s"'{\[|>].*?)(["']?,?[ \t]*\r?)$`)
-	flagGoesOn = lazily(`(?:^|[ \t])(--?[A-Za-z][\w.-]*)[ \t]*\\$`)
-	heredoc    = lazily(`(?:\b(?:chpasswd|passwd|cryptsetup|kinit|sudo|read[ \t]+-[a-z]*s[a-z]*|` +
+	flagGoesOn = lazily(`(?:^|[ \t])(--?[A-Za-z][\w.-]*)[ \t=]*\\$`)
+	// valueGoesOn is a value that has no blank in front of the backslash.
+	valueGoesOn   = lazily(`(?:^|[ \t])([A-Za-z][\w.-]*)[=:][ \t]*[^=\\]*[^\s\\]\\$`)
+	historyNumber = lazily(`^\d{1,6}  `)
+	heredoc       = lazily(`(?:\b(?:chpasswd|passwd|cryptsetup|kinit|sudo|read[ \t]+-[a-z]*s[a-z]*|` +
 		`read[ \t]+(?:-\w+[ \t]+)*\w*(?i:pass|pw|secret|token)\w*)\b|stdin\b|(?i:pass\w*|pwd|psk|secret|token|key)=\$\([ \t]*cat\b)[^<]*` +
 		`<<-?[ \t]*[\\"']*([A-Za-z_]+)["']?[ \t]*(?:[|>].*)?$|<<-?[ \t]*[\\"']*([A-Za-z_]+)["']?[ \t]*\|.*(?:passwd|cryptsetup|kinit|stdin)\b`)
-	flagLine  = lazily(`^[ \t]*-[ \t]+["']?(--?[A-Za-z][\w.-]*)["']?$`)
-	listItem  = lazily(`^(-[ \t]+["']?)(.*?)(["']?)$`)
+	flagLine  = lazily(`^[ \t]*(?:-[ \t]+["']?|")(--?[A-Za-z][\w.-]*)["']?,?$`)
+	listItem  = lazily(`^(-[ \t]+["']?|")(.*?)(["']?,?)$`)
 	xmlOpened = lazily(`<(?:[\w.-]+:)?([\w.-]+)(?:[ \t][^<>]*)?>$`)
 )
 
@@ -252,7 +292,7 @@ func opensItem(end []byte) bool {
 		if before(`"'`) {
 			j--
 		}
-		if bytes.HasSuffix(end[:j], []byte("- ")) {
+		if bytes.HasSuffix(end[:j], []byte("- ")) || j < i && len(bytes.TrimLeft(end[:j], " \t")) == 0 {
 			return true
 		}
 	}
@@ -343,6 +383,9 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 		b.left = 0
 	case b.goesOn:
 		b.left = 0
+		if n := len(historyNumber.get().FindString(value)); n > 0 {
+			head, value = head+value[:n], value[n:]
+		}
 		word, _, _ := strings.Cut(value, " ")
 		if value != "" && (value[0] == '"' || value[0] == '\'') {
 			word = value[1:quotedEnd(value, 1)]
@@ -365,6 +408,10 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 		return head + s.digest(value), true
 	case !b.scalar && !b.blob:
 		return b.one(s, head, value)
+	case b.blob && b.long == 0 && isPart(value[:tokenEnd(value, 0)]): // with other text behind it
+		b.left = 0
+		rest := value[tokenEnd(value, 0):]
+		return head + s.digest(strings.TrimSuffix(value, rest)) + s.text(rest), true
 	}
 	b.left = 0
 	return "", false
@@ -378,7 +425,10 @@ func (b *block) one(s *Sanitizer, head, value string) (string, bool) {
 	if rest, ok := strings.CutPrefix(value, "- "); ok {
 		item, value = "- ", strings.TrimSpace(rest)
 	}
-	m := oneValue.get().FindStringSubmatchIndex(value)
+	m := oneValue.get().FindStringSubmatchIndex(strings.TrimRight(value, "\"'"))
+	if strings.IndexByte("\"'", (value + " ")[0]) >= 0 {
+		m = oneValue.get().FindStringSubmatchIndex(value)
+	}
 	if m == nil {
 		return "", false
 	}

@@ -43,6 +43,11 @@ func opensManifest(end string) bool {
 func (m *manifestState) next(s *Sanitizer, v string) (string, bool) {
 	head := v[:prefixEnd(v)]
 	body := v[len(head):]
+	if len(body) > 1 && strings.IndexByte("+-", body[0]) >= 0 && body[1] == ' ' { // of a diff
+		head, body = head+body[:1], body[1:]
+		m.indent--
+		defer func() { m.indent++ }()
+	}
 	if k := kindLine.get().FindStringSubmatch(body); k != nil {
 		if !m.inside || indent(body) <= m.indent {
 			*m = manifestState{secret: k[1] == "Secret"}
@@ -111,4 +116,20 @@ func encoded(v string) bool {
 		return r
 	}, v))
 	return v[len(v)-1] == '=' || likelySecret(v) && (len(textStart(string(raw))) == len(raw) || len(v) >= 20 && digits > 1)
+}
+
+var entryInYAML = lazily(`^([ \t]*["']?[-A-Za-z0-9._]+["']?:[ \t]*)(.*?)(\r?)$`)
+
+// entry digests the value of one entry of a Secret's data, or a line that continues
+// with one.
+func (s *Sanitizer) entry(line string) string {
+	m := entryInYAML.get().FindStringSubmatch(line)
+	switch {
+	case m == nil:
+		value := strings.TrimSpace(line)
+		return strings.Replace(line, value, s.digest(value), 1)
+	case m[2] == "" || strings.Trim(m[2], "|>+-0123456789") == "" && strings.ContainsAny(m[2][:1], "|>"):
+		return line
+	}
+	return m[1] + s.digest(m[2]) + m[3]
 }

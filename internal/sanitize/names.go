@@ -36,13 +36,14 @@ var keyNames = []struct {
 	{"kennwort", deepKey, true},
 	{"contrasena", deepKey, true},
 	{"motdepasse", deepKey, true},
-	{"bmcpass", deepKey, true},       // scripts around ipmitool
-	{"ipmipass", deepKey, true},      // the same
-	{"psk", deepKey, true},           // NetworkManager, wpa_supplicant
-	{"mkacak", deepKey, true},        // NetworkManager and nmstate, MACsec
-	{"wepkey", deepKey, true},        // NetworkManager wep-key0, wpa_supplicant wep_key0
-	{"authtok", deepKey, true},       // sssd.conf ldap_default_authtok
-	{"snmpcommunity", deepKey, true}, // settings of BMCs
+	{"bmcpass", deepKey, true},              // scripts around ipmitool
+	{"ipmipass", deepKey, true},             // the same
+	{"psk", deepKey, true},                  // NetworkManager, wpa_supplicant
+	{"mkacak", deepKey, true},               // NetworkManager and nmstate, MACsec
+	{"wepkey", deepKey, true},               // NetworkManager wep-key0, wpa_supplicant wep_key0
+	{"authtok", deepKey, true},              // sssd.conf ldap_default_authtok
+	{"snmpcommunity", deepKey, true},        // settings of BMCs
+	{"authenticationstring", deepKey, true}, // MySQL
 
 	{"dockerconfigjson", secretKey, true},
 	{"dockercfg", secretKey, true},
@@ -154,11 +155,19 @@ func plainEnd(k string) bool {
 
 // hasStem reports whether a key has a part that most of keyNames have.
 func hasStem(k string) bool {
-	for i := 0; i+3 < len(k); i++ {
-		switch string([]byte{k[i] | 0x20, k[i+1] | 0x20, k[i+2] | 0x20}) {
-		case "pas", "pwd", "psk", "sec", "tok", "key", "cre", "aut":
+	for i := 0; i+3 <= len(k); i++ {
+		if isStem(k[i], k[i+1], k[i+2]) {
 			return true
 		}
+	}
+	return false
+}
+
+// isStem reports whether three letters begin such a part.
+func isStem(a, b, c byte) bool {
+	switch string([]byte{a | 0x20, b | 0x20, c | 0x20}) {
+	case "pas", "pwd", "psk", "sec", "tok", "key", "cre", "aut", "cak":
+		return true
 	}
 	return false
 }

@@ -16,20 +16,18 @@ var (
 
 // userinfo hides passwords in URLs, also those that hold "/" or "@" unencoded, and
 // tokens that stand for a user. A reference to an image by digest has none.
-func (m *masked) userinfo() {
-	var found []span
+func userinfo(v string) (found []span) {
 	for at := 0; ; {
-		i := strings.Index(m.text[at:], "://")
+		i := strings.Index(v[at:], "://")
 		if i < 0 {
-			break
+			return found
 		}
 		at += i + len("://")
-		if lo, hi := userinfoIn(m.text[at:urlEnd(m.text, at)]); lo < hi {
+		if lo, hi := userinfoIn(v[at:urlEnd(v, at)]); lo < hi {
 			found = append(found, span{at + lo, at + hi})
 			at += hi
 		}
 	}
-	m.hideSpans(found)
 }
 
 // userinfoIn returns where the secret is in what follows "://".

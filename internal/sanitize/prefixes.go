@@ -5,164 +5,146 @@ import (
 	"strings"
 )
 
-// tokenPrefixes begin tokens whose issuers made them to be found, with the least number
-// of characters behind each. Longer ones stand before those that begin them.
+// tokenPrefixes begin tokens whose issuers made them to be found, with the least number of characters
+// behind each.
 var tokenPrefixes = []struct {
-	prefix string
-	least  int
+	issuer   string
+	least    int
+	prefixes string // apart by blanks
 }{
-	{"ghp_", 20},             // GitHub
-	{"gho_", 20},             // GitHub, OAuth
-	{"ghu_", 20},             // GitHub, user to server
-	{"ghs_", 20},             // GitHub, server to server
-	{"ghr_", 20},             // GitHub, refresh
-	{"github_pat_", 20},      // GitHub, fine-grained
-	{"glpat-", 15},           // GitLab, personal
-	{"gldt-", 15},            // GitLab, deploy
-	{"glrt-", 15},            // GitLab, runner
-	{"glrtr-", 15},           // GitLab, runner registration
-	{"glft-", 15},            // GitLab, feed
-	{"glptt-", 15},           // GitLab, pipeline trigger
-	{"glagent-", 15},         // GitLab, agent for Kubernetes
-	{"glsoat-", 15},          // GitLab, SCIM
-	{"glimt-", 15},           // GitLab, incoming mail
-	{"glcbt-", 15},           // GitLab, CI job
-	{"glffct-", 15},          // GitLab, feature flags
-	{"gloas-", 15},           // GitLab, OAuth application
-	{"GR1348941", 15},        // GitLab, runner
-	{"_gitlab_session=", 15}, // GitLab
-	{"xoxb-", 10},            // Slack
-	{"xoxp-", 10},            // Slack
-	{"xoxa-", 10},            // Slack
-	{"xoxe-", 10},            // Slack
-	{"xoxe.", 10},            // Slack
-	{"xoxo-", 10},            // Slack
-	{"xoxs-", 10},            // Slack
-	{"xoxr-", 10},            // Slack
-	{"xapp-", 10},            // Slack
-	{"hooks.slack.com/", 20}, // Slack, webhook
-	{"AKIA", 16},             // AWS
-	{"ASIA", 16},             // AWS
-	{"ABIA", 16},             // AWS
-	{"ACCA", 16},             // AWS
-	{"A3T", 17},              // AWS
-	{"ABSK", 60},             // AWS Bedrock
-	{"bedrock-api-key-", 20}, // AWS Bedrock
-	{"AIza", 30},             // Google
-	{"ya29.", 20},            // Google, OAuth
-	{"LTAI", 17},             // Alibaba Cloud
-	{"hvs.", 15},             // Vault
-	{"hvb.", 40},             // Vault, batch
-	{"hvr.", 15},             // Vault, recovery
-	{"dop_v1_", 30},          // DigitalOcean
-	{"doo_v1_", 30},          // DigitalOcean
-	{"dor_v1_", 30},          // DigitalOcean
-	{"npm_", 30},             // npm
-	{"pypi-", 30},            // PyPI
-	{"rubygems_", 30},        // RubyGems
-	{"CLOJARS_", 30},         // Clojars
-	{"SG.", 40},              // SendGrid
-	{"sk-ant-", 40},          // Anthropic
-	{"sk-proj-", 30},         // OpenAI
-	{"sk-svcacct-", 30},      // OpenAI
-	{"sk-admin-", 30},        // OpenAI
-	{"sk-", 40},              // OpenAI
-	{"pplx-", 30},            // Perplexity
-	{"hf_", 30},              // Hugging Face
-	{"api_org_", 30},         // Hugging Face
-	{"sk_live_", 10},         // Stripe
-	{"sk_test_", 10},         // Stripe
-	{"sk_prod_", 10},         // Stripe
-	{"rk_live_", 10},         // Stripe
-	{"rk_test_", 10},         // Stripe
-	{"rk_prod_", 10},         // Stripe
-	{"shpat_", 30},           // Shopify
-	{"shpca_", 30},           // Shopify
-	{"shppa_", 30},           // Shopify
-	{"shpss_", 30},           // Shopify
-	{"shippo_live_", 30},     // Shippo
-	{"shippo_test_", 30},     // Shippo
-	{"sq0atp-", 20},          // Square
-	{"EAAA", 22},             // Square
-	{"EAAC", 20},             // Facebook
-	{"EAAM", 20},             // Facebook
-	{"lin_api_", 30},         // Linear
-	{"ntn_", 30},             // Notion
-	{"PMAK-", 30},            // Postman
-	{"pul-", 30},             // Pulumi
-	{"pnu_", 30},             // Prefect
-	{"rdme_", 30},            // ReadMe
-	{"tk-us-", 30},           // Scalingo
-	{"xkeysib-", 30},         // Brevo
-	{"sntrys_", 30},          // Sentry
-	{"sntryu_", 30},          // Sentry
-	{"sgp_", 30},             // Sourcegraph
-	{"glsa_", 30},            // Grafana
-	{"glc_", 30},             // Grafana Cloud
-	{"eyJrIjoi", 30},         // Grafana
-	{"ico-", 30},             // Infracost
-	{"pscale_tkn_", 30},      // PlanetScale
-	{"pscale_oauth_", 30},    // PlanetScale
-	{"pscale_pw_", 30},       // PlanetScale
-	{"dp.pt.", 30},           // Doppler
-	{"dapi", 32},             // Databricks
-	{"dt0c01.", 40},          // Dynatrace
-	{"duffel_", 30},          // Duffel
-	{"EZAK", 50},             // EasyPost
-	{"EZTK", 50},             // EasyPost
-	{"fio-u-", 40},           // Frame.io
-	{"fo1_", 30},             // Fly.io
-	{"fm1r_", 40},            // Fly.io
-	{"fm1a_", 40},            // Fly.io
-	{"fm2_", 40},             // Fly.io
-	{"FLWSECK", 12},          // Flutterwave
-	{"FLWPUBK", 12},          // Flutterwave
-	{"A3-", 30},              // 1Password
-	{"ops_eyJ", 40},          // 1Password
-	{"p8e-", 30},             // Adobe
-	{"AKCp", 60},             // Artifactory
-	{"cmVmd", 50},            // Artifactory
-	{"ATATT3", 100},          // Atlassian
-	{"v1.0-", 60},            // Cloudflare
-	{"4b1d", 38},             // ClickHouse Cloud
-	{"sl.", 100},             // Dropbox
-	{"HRKU-AA", 50},          // Heroku
-	{"tss_", 30},             // Freemius
-	{"sm_aat_", 15},          // SettleMint
-	{"sm_pat_", 15},          // SettleMint
-	{"sm_sat_", 15},          // SettleMint
-	{"s-s4t2ud-", 60},        // 42
-	{"s-s4t2af-", 60},        // 42
-	{"API-", 20},             // Octopus Deploy
-	{"ATCTT3", 60},           // Atlassian
-	{"phx_", 30},             // PostHog
-	{"ZXlKaGJHY", 20},        // a token in base64, as of Secrets
-	{"ZXlK", 60},             // a token in base64
+	{"1Password", 30, "A3-"},
+	{"1Password", 40, "ops_eyJ"},
+	{"42", 60, "s-s4t2ud- s-s4t2af-"},
+	{"Adobe", 30, "p8e-"},
+	{"Alibaba Cloud", 17, "LTAI"},
+	{"Anthropic", 40, "sk-ant-"},
+	{"Artifactory", 50, "cmVmd"},
+	{"Artifactory", 60, "AKCp"},
+	{"Atlassian", 60, "ATCTT3"},
+	{"Atlassian", 100, "ATATT3"},
+	{"AWS", 16, "AKIA ASIA ABIA ACCA"},
+	{"AWS", 17, "A3T"},
+	{"AWS Bedrock", 20, "bedrock-api-key-"},
+	{"AWS Bedrock", 60, "ABSK"},
+	{"Bitbucket", 24, "ATBB"},
+	{"Bitbucket Data Center", 30, "BBDC-"},
+	{"Brevo", 30, "xkeysib-"},
+	{"ClickHouse Cloud", 38, "4b1d"},
+	{"Clojars", 30, "CLOJARS_"},
+	{"Cloudflare", 60, "v1.0-"},
+	{"Contentful", 30, "CFPAT-"},
+	{"Databricks", 32, "dapi"},
+	{"DigitalOcean", 30, "dop_v1_ doo_v1_ dor_v1_"},
+	{"Docker", 20, "dckr_pat_ dckr_oat_"},
+	{"Doppler", 30, "dp.pt."},
+	{"Dropbox", 100, "sl."},
+	{"Duffel", 30, "duffel_"},
+	{"Dynatrace", 40, "dt0c01."},
+	{"EasyPost", 50, "EZAK EZTK"},
+	{"EKS", 40, "k8s-aws-v1."},
+	{"Facebook", 20, "EAAC EAAM"},
+	{"Figma", 30, "figd_"},
+	{"Flutterwave", 12, "FLWSECK FLWPUBK"},
+	{"Fly.io", 30, "fo1_"},
+	{"Fly.io", 40, "fm1r_ fm1a_ fm2_"},
+	{"Frame.io", 40, "fio-u-"},
+	{"Freemius", 30, "tss_"},
+	{"GitHub", 20, "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_"},
+	{"GitLab", 15, "glpat- gldt- glrt- glrtr- glft- glptt- glagent- glsoat- glimt- glcbt- glffct- gloas- GR1348941 _gitlab_session="},
+	{"Google", 20, "ya29. GOCSPX-"},
+	{"Google", 30, "AIza"},
+	{"Grafana", 30, "glsa_ eyJrIjoi"},
+	{"Grafana Cloud", 30, "glc_"},
+	{"Groq", 40, "gsk_"},
+	{"Heroku", 50, "HRKU-AA"},
+	{"Hugging Face", 30, "hf_ api_org_"},
+	{"Infracost", 30, "ico-"},
+	{"Linear", 30, "lin_api_"},
+	{"New Relic", 20, "NRAK-"},
+	{"Notion", 30, "ntn_"},
+	{"npm", 30, "npm_"},
+	{"NVIDIA", 40, "nvapi-"},
+	{"Octopus Deploy", 20, "API-"},
+	{"OpenAI", 30, "sk-proj- sk-svcacct- sk-admin-"},
+	{"OpenAI", 40, "sk-"},
+	{"Perplexity", 30, "pplx-"},
+	{"Pinecone", 40, "pcsk_"},
+	{"PlanetScale", 30, "pscale_tkn_ pscale_oauth_ pscale_pw_"},
+	{"PostHog", 30, "phx_"},
+	{"Postman", 30, "PMAK-"},
+	{"Prefect", 30, "pnu_"},
+	{"Pulumi", 30, "pul-"},
+	{"PyPI", 30, "pypi-"},
+	{"ReadMe", 30, "rdme_"},
+	{"Replicate", 30, "r8_"},
+	{"RubyGems", 30, "rubygems_"},
+	{"Scalingo", 30, "tk-us-"},
+	{"SendGrid", 40, "SG."},
+	{"Sentry", 30, "sntrys_ sntryu_"},
+	{"SettleMint", 15, "sm_aat_ sm_pat_ sm_sat_"},
+	{"Shippo", 30, "shippo_live_ shippo_test_"},
+	{"Shopify", 30, "shpat_ shpca_ shppa_ shpss_"},
+	{"Slack", 10, "xoxb- xoxp- xoxa- xoxe- xoxe. xoxo- xoxs- xoxr- xapp- xoxc- xoxd-"},
+	{"Slack", 20, "hooks.slack.com/"},
+	{"SonarQube", 30, "squ_ sqp_ sqa_"},
+	{"Sourcegraph", 30, "sgp_"},
+	{"Square", 20, "sq0atp-"},
+	{"Square", 22, "EAAA"},
+	{"Stripe", 10, "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_"},
+	{"Stripe", 24, "whsec_"},
+	{"Supabase", 30, "sbp_"},
+	{"Tailscale", 20, "tskey-"},
+	{"tokens in base64", 20, "ZXlKaGJHY"},
+	{"tokens in base64", 60, "ZXlK"},
+	{"Vault", 15, "hvs. hvr."},
+	{"Vault", 40, "hvb."},
+	{"xAI", 40, "xai-"},
 }
 
-// tokenMarks are the prefixes in lower case.
-var tokenMarks = func() (marks []string) {
+type tokenPrefix struct {
+	text  string
+	least int
+}
+
+// prefixesBy are the prefixes by their first character, longer ones before those that begin them.
+var prefixesBy = func() (by [256][]tokenPrefix) {
 	for _, p := range tokenPrefixes {
-		if m := strings.ToLower(p.prefix); !slices.Contains(marks, m) {
-			marks = append(marks, m)
+		for text := range strings.FieldsSeq(p.prefixes) {
+			by[text[0]] = append(by[text[0]], tokenPrefix{text, p.least})
 		}
 	}
-	return append(marks, ".atlasv1.")
-}()
-
-// prefixesBy are the indexes of tokenPrefixes by their first character.
-var prefixesBy = func() (by [256][]int) {
-	for i, p := range tokenPrefixes {
-		by[p.prefix[0]] = append(by[p.prefix[0]], i)
+	for _, of := range by {
+		slices.SortStableFunc(of, func(a, b tokenPrefix) int { return len(b.text) - len(a.text) })
 	}
 	return by
 }()
 
+// tokenMarks are the prefixes in lower case.
+var tokenMarks = func() (marks []string) {
+	for _, p := range tokenPrefixes {
+		marks = append(marks, strings.Fields(strings.ToLower(p.prefixes))...)
+	}
+	for word := range strings.SplitSeq(tokenWords, "|") {
+		marks = append(marks, "_"+word+"_", "-"+word+"-")
+	}
+	return append(marks, ".atlasv1.")
+}()
+
+// tokenWords stand between the name of an issuer and its token, as in vendor_pat_X: of whatever
+// issuer, what is random behind one is a token.
+const tokenWords = "pat|oat|tok|token|key|secret|live|prod|api|auth|bot|refresh"
+
+var terraformToken = lazily(`\b\w{8,}\.atlasv1\.[\w=-]{20,}`) // of HCP Terraform
+
+var wordedToken = lazily(`\b[a-z][a-z0-9]{1,15}[_-](?:` + tokenWords + `)[_-]([A-Za-z0-9]{20,})\b`)
+
 // prefixStarts are the first two characters of the prefixes: few places of a text have
 // them, and the others are not looked at again.
 var prefixStarts = func() (starts [1 << 16]bool) {
-	for _, p := range tokenPrefixes {
-		starts[int(p.prefix[0])<<8|int(p.prefix[1])] = true
+	for _, of := range prefixesBy {
+		for _, p := range of {
+			starts[int(p.text[0])<<8|int(p.text[1])] = true
+		}
 	}
 	return starts
 }()
@@ -174,41 +156,32 @@ func prefixedTokens(v string) (found []span) {
 			continue
 		}
 		inside := i > 0 && (word(v[i-1]) || v[i-1] == '-' || v[i-1] == '/') && !escapedBefore(v, i)
-		for _, n := range prefixesBy[v[i]] {
-			p := tokenPrefixes[n]
-			if inside && v[i] != '_' && (v[i-1] != '/' || p.prefix != "hooks.slack.com/") || !strings.HasPrefix(v[i:], p.prefix) {
+		for _, p := range prefixesBy[v[i]] {
+			if inside && v[i] != '_' && (v[i-1] != '/' || p.text != "hooks.slack.com/") || !strings.HasPrefix(v[i:], p.text) {
 				continue
 			}
-			at := i + len(p.prefix)
+			at := i + len(p.text)
 			end := at
 			for end < len(v) && (word(v[end]) || strings.IndexByte("-.=+~", v[end]) >= 0 || v[end] == '/' &&
-				(strings.HasSuffix(p.prefix, "/") || p.least >= 40)) {
+				(strings.HasSuffix(p.text, "/") || p.least >= 40)) {
 				end++
 			}
-			if token := strings.TrimRight(v[at:end], ".-"); len(token) >= p.least && mixed(token, p.prefix) {
+			if token := strings.TrimRight(v[at:end], ".-"); len(token) >= p.least && mixed(token, p.text) {
 				found = append(found, span{i, at + len(token)})
 				i = at + len(token) - 1
 				break
 			}
 		}
 	}
-	for at := 0; ; { // of HCP Terraform
-		const mark = ".atlasv1."
-		i := strings.Index(v[at:], mark)
-		if i < 0 {
-			return found
+	for _, m := range wordedToken.get().FindAllStringSubmatchIndex(v, -1) {
+		if token := v[m[2]:m[3]]; randomWord(token) && mixedWord(token) {
+			found = append(found, span{m[2], m[3]})
 		}
-		from := at + i
-		end := from + len(mark)
-		for from > at && word(v[from-1]) {
-			from--
-		}
-		for end < len(v) && (word(v[end]) || strings.IndexByte("-=", v[end]) >= 0) {
-			end++
-		}
-		found = append(found, span{from, end})
-		at = end
 	}
+	for _, m := range terraformToken.get().FindAllStringIndex(v, -1) {
+		found = append(found, span{m[0], m[1]})
+	}
+	return found
 }
 
 // escapedBefore reports whether what precedes i is the letter of an escape.

@@ -21,8 +21,6 @@ var queryNames = map[string]bool{
 var (
 	// plainField is a field of a query or of a form.
 	plainField = lazily("(?:[?&]|&amp;|\\\\u0026|%3[Ff]|%26|%253F|%2526)([A-Za-z0-9_.\\[\\]-]{2,60})=([^\\s\"'<>&#`\\\\]+)")
-	// encodedField is a field of a form that was encoded once more, or twice.
-	encodedField = lazily(`(?i)([A-Za-z0-9_.-]{2,60})%(?:25)?3D((?:[^%&\s"'<>\\]|%(?:[013-9a-f][0-9a-f]|2[0-57-9a-f]))+)`)
 )
 
 // queries returns where the values of fields are that only their place names as secrets, and of
@@ -31,17 +29,6 @@ func queries(v string) (found []span) {
 	for _, m := range plainField.get().FindAllStringSubmatchIndex(v, -1) {
 		if name, value := v[m[2]:m[3]], v[m[4]:m[5]]; queryNames[fieldKey(name)] && longSecret(value) || querySecret(name, value) {
 			found = append(found, span{m[4], m[5]})
-		}
-	}
-	if strings.Contains(v, "%") {
-		for _, m := range encodedField.get().FindAllStringSubmatchIndex(v, -1) {
-			name := v[m[2]:m[3]]
-			if m[2] > 0 && v[m[2]-1] == '%' && len(name) > 2 {
-				name = name[2:] // of the sign in front
-			}
-			if querySecret(name, v[m[4]:m[5]]) {
-				found = append(found, span{m[4], m[5]})
-			}
 		}
 	}
 	return found

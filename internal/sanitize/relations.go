@@ -232,78 +232,13 @@ func inside(v string) string {
 	return ""
 }
 
-// below reads the cell under the head of a column: the same column of the next line, or of the
-// one behind it where that is a rule.
+// below reads the value of a key of YAML that has a line of its own: ? name\n: value.
 func (d *decoder) below(from, line int, kind keyKind) {
-	end := d.nameEnd(from)
-	if strings.HasSuffix(d.t[max(0, from-2):from], "? ") { // ? name\n: value
+	if strings.HasSuffix(d.t[max(0, from-2):from], "? ") {
 		if at := skip(d.t, line+1, " \t"); strings.HasPrefix(d.t[min(at, len(d.t)):], ": ") {
 			d.value(d.opened(skip(d.t, at+1, " \t")), kind, assigned)
 		}
-		return
 	}
-	start := max(0, from-maxBeside)
-	start += strings.LastIndexByte(d.t[start:from], '\n') + 1
-	head, next := d.t[start:], ""
-	if n := strings.IndexByte(head[:min(len(head), 2*maxBeside)], '\n'); n < 0 {
-		return
-	} else {
-		head, next = head[:n], head[n+1:]
-	}
-	at := start + len(head) + 1
-	if kind < maybeKey || strings.TrimSpace(head) == d.t[from:end] {
-		return
-	}
-	for rows := 0; rows < maxRows && next != ""; rows++ {
-		row, _, _ := strings.Cut(next[:min(len(next), 2*maxBeside)], "\n")
-		if !d.spend(len(head) + len(row)) {
-			return
-		}
-		if strings.Trim(row, " \t|-+=:") != "" {
-			lo, hi := d.under(head, row, from-start)
-			if lo >= hi {
-				return
-			}
-			if value := row[lo:hi]; chosen(value, kind >= secretKey) && (kind >= secretKey || randomWord(value) || len(value) >= 12) {
-				d.note(at+lo, at+hi)
-			}
-		}
-		at += len(row) + 1
-		next = d.t[min(at, len(d.t)):]
-	}
-}
-
-// maxRows bounds the rows of a table that are looked at below the head of a column.
-const maxRows = 64
-
-// under returns where the cell of a row is that is below a place of the head. Columns are apart
-// by a sign that the head has too, or begin at the same place.
-func (d *decoder) under(head, row string, i int) (from, to int) {
-	for _, sign := range []string{"|", "\t", ","} {
-		before := strings.Count(head[:i], sign)
-		if before+strings.Count(head[i:], sign) == 0 || sign == "," && strings.Contains(strings.TrimSpace(head), " ") {
-			continue
-		}
-		if strings.Count(row, sign) != strings.Count(head, sign) {
-			return 0, 0
-		}
-		for range before {
-			from += strings.Index(row[from:], sign) + 1
-		}
-		if to = strings.Index(row[from:], sign); to < 0 {
-			to = len(row) - from
-		}
-		to += from
-		from = min(to, skip(row, from, " \"'"))
-		return from, from + len(strings.TrimRight(row[from:to], " \"'\r"))
-	}
-	if !strings.Contains(strings.TrimSpace(head), "  ") || i >= len(row) || i > 0 && row[i-1] != ' ' || row[i] == ' ' {
-		return 0, 0
-	}
-	if to = strings.IndexByte(row[i:], ' '); to < 0 {
-		to = len(row) - i
-	}
-	return i, i + to
 }
 
 // sentence reads what follows a name without a sign between.

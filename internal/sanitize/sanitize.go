@@ -33,6 +33,7 @@ type Sanitizer struct {
 
 	// Only for Lines.
 	body     *bodyReader
+	table    *tableReader
 	inside   int // lines left to the end of a private key, at most
 	block    block
 	manifest manifestState
@@ -91,7 +92,8 @@ var secretMarks = sync.OnceValues(func() (m markSet, err error) {
 // that span lines are tracked, so it must not be shared between streams.
 func (s *Sanitizer) Lines() *Sanitizer {
 	c := *s
-	c.body, c.inside, c.block, c.manifest = &bodyReader{opaque: s.opaque}, 0, block{}, manifestState{}
+	c.body, c.table = &bodyReader{opaque: s.opaque}, &tableReader{kind: s.keys.kind}
+	c.inside, c.block, c.manifest = 0, block{}, manifestState{}
 	return &c
 }
 

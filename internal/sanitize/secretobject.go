@@ -9,7 +9,7 @@ import (
 // tells its kind, its type, or the name of the type; then all that stands in "data" and
 // "stringData" is a secret, whatever its names are.
 
-var objectMarks = []string{"secret", "opaque", "kubernetes.io/tls", "data:map[", "stringdata", "string_data"}
+var objectMarks = []string{"secret", "opaque", "kubernetes.io/tls", "data:map[", "stringdata", "string_data", "last-applied-configuration"}
 
 var (
 	// secretDeclared says that a Secret is in a text.
@@ -24,6 +24,7 @@ var (
 		`\(map\[string\](?:\[\](?:uint8|byte)|string)\)[ \t]*(?:\(len=\d+\)[ \t]*)?|` +
 		`array\(\d+\)[ \t]*|Array[ \t]*\n?[ \t]*|` +
 		`array[ \t]*|Some)?[ \t]*([{\[(])|[ \t]+(\{)|(>)|["']?:[ \t]*(\n)|\][ \t]*(\n))`)
+	lastApplied = lazily(`\blast-applied-configuration["']{0,2}[:=][ \t]*["']?\{`)
 	// byteMap are the values of a Secret as Go prints them: no other object has bytes there.
 	byteMap = lazily(`\bData:map\[(?:string\]\[\](?:uint8|byte)\{|[^\s:\]]{1,253}:\[\d{1,3} )`)
 )
@@ -36,6 +37,12 @@ func (s *Sanitizer) secretObjects(v string, w view) []span {
 }
 
 func (d *decoder) secretObjects() {
+	for _, m := range lastApplied.get().FindAllStringIndex(d.t, -1) {
+		if m[0] >= d.done {
+			d.hideAll(m[1], d.bracketEnd(m[1]))
+		}
+	}
+	d.done = 0
 	if !secretDeclared.get().MatchString(d.t) && !byteMap.get().MatchString(d.t) {
 		return
 	}

@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -40,21 +41,18 @@ var keptStreams = []string{
 	"tokens:\n  count: 5", "token:\n  expirationSeconds: 3600", "secret:\n  secretName: foo",
 }
 
-// TestStreams holds what a stream hides, that the second time changes nothing, that
-// Spans lets through what Line must see, and that Follow keeps step with Line.
+// TestStreams holds what a stream hides, that the second time changes nothing, and that
+// Spans lets through what Line must see.
 func TestStreams(t *testing.T) {
 	run := func(salt, text string) string {
-		s, f := sanitizer(t, salt).Lines(), sanitizer(t, salt).Lines()
+		s := sanitizer(t, salt).Lines()
 		var out []string
 		for line := range strings.SplitSeq(text, "\n") {
 			spans := s.Spans([]byte(line))
-			before := *s
+			before, table := *s, fmt.Sprint(*s.table)
 			clean := s.Line(line)
-			if !spans && (before.block != s.block || before.inside != s.inside || before.manifest != s.manifest) {
+			if !spans && (fmt.Sprint(*s.table) != table || before.block != s.block || before.inside != s.inside || before.manifest != s.manifest) {
 				t.Errorf("Spans(%q) is false, and Line changes what comes next", line)
-			}
-			if f.Follow(line); f.block != s.block || f.inside != s.inside || f.manifest != s.manifest {
-				t.Errorf("Follow(%q) and Line are not in step", line)
 			}
 			out = append(out, clean)
 		}

@@ -29,23 +29,13 @@ var foreign = secretPattern{find: lazily(`(\[redacted [^\]\r\n]*\]?)`)}
 // secretPatterns are tried in this order, each on texts that carry one of its marks.
 var secretPatterns = []secretPattern{
 	{[]string{"private key"}, "", lazily(`(?is)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(.+?)(?:-----END [A-Z0-9 ]*PRIVATE KEY|$)`), nil},
-	// base64 of a private key's PEM
-	{[]string{"ls0tls1crudjti"}, "", lazily(`(LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0Eg|BFQy|BPUEVOU1NI|BFTkNSWVBURUQ|BEU0Eg)[A-Za-z0-9+/=]*)`), nil},
 	{[]string{"eyj"}, ".", lazily(`(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)`), nil}, // JWT
-	// base64 of {"auth...
-	{[]string{"eyjhdxro"}, "", lazily(`(eyJhdXRo[A-Za-z0-9+/=_-]{12,})`), nil},
 	// OAuth token of OpenShift
-	{[]string{"sha256~", "sha256%7e", "sha256&#126;", `sha256\u007e`}, "", lazily(`(?i)sha256(?:~|%7e|&#126;|\\u007e)([A-Za-z0-9_-]{20,})`), nil},
+	{[]string{"sha256~"}, "", lazily(`(?i)sha256~([A-Za-z0-9_-]{20,})`), nil},
 	{[]string{"age-secret-key-"}, "", lazily(`(?i)AGE-SECRET-KEY-((?:PQ-)?1[0-9A-Z]{20,})`), nil},
 	{[]string{"pullsecret", "pull_secret"}, ":=", lazily(`(?i)pull_?secret` + quote + `\s*[:=]\s*(.{12,})`), notRefused},
 	{[]string{"\"auth"}, ":", lazily(`(?i)\\*"auth\\*"\s*:\s*\\*"([^"\\]+)`), nil},
-	{[]string{"u0022auth"}, ":", lazily(`(?i)u0022auth\\+u0022\s*:\s*\\+u0022([^"\\]+)`), nil},
-	{[]string{"%22auth", "%22password", "%22identitytoken"}, "",
-		lazily(`(?i)%22(?:auth|password|identitytoken)%22%3A(?:%20|\+)?%22((?:[^%\s]|%[013-9a-f][0-9a-f]|%2[013-9a-f])+)`), nil},
-	{[]string{"3a%2f%2f", "3a%252f%252f"}, "", lazily(`(?i)%(?:25)*3A(?:%(?:25)*2F){2}[^\s"'<>&]*?%(?:25)*3A([^\s"'<>&]+)%(?:25)*40`), noPort},
 	{[]string{"bearer", "basic "}, " \t\n\f\r", lazily(`(?i)\b(?:bearer|basic)\s+["']?([A-Za-z0-9._~+/=-]{8,})`), likelySecret},
-	{[]string{"cookie"}, ":=", lazily(`(?i)\b(?:set-)?cookie2?["']?\s*[:=]\s*["'\[]*([^\r\n"'\]]{6,})`),
-		func(v string) bool { return strings.Contains(v, "=") }},
 	// A validation quotes the value of a field behind its words (field.ErrorBody, see refusal).
 	{[]string{"invalid value", "not found", "unsupported value", "duplicate value"}, ":",
 		lazily(`(?i)(?:secret|token|credential)s?[\w\[\]]*\s*:\s*` + refusedValue), likelySecret},
@@ -82,11 +72,6 @@ func notRefused(v string) bool {
 func noPath(v string) bool { return likelySecret(v) && !lowPath.get().MatchString(v) }
 
 var lowPath = lazily(`^(?:/[a-z0-9._-]+){2,}/?$`)
-
-// noPort tells a password in a URL that is encoded from the port of a host.
-func noPort(v string) bool { return !encodedPort.get().MatchString(v) }
-
-var encodedPort = lazily(`(?i)^\d{1,5}(?:%(?:25)*(?:2F|3F|23|2C)|$)`)
 
 func longSecret(v string) bool { return len(v) >= 8 && likelySecret(v) }
 
@@ -146,7 +131,7 @@ func (s *Sanitizer) patterns(v string) string {
 
 // writesLetters reports whether a text may have letters that are written as numbers.
 func writesLetters(v string) bool {
-	if strings.IndexByte(v, '%') >= 0 || strings.IndexByte(v, '&') >= 0 {
+	if strings.IndexByte(v, '%') >= 0 || strings.IndexByte(v, '&') >= 0 || printedSequence(v) {
 		return true
 	}
 	for i := strings.IndexByte(v, '\\'); i >= 0 && i+1 < len(v); {
@@ -176,15 +161,16 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 		tries |= s.tries[mark]
 		return true
 	})
+	urls, dashed := strings.Contains(v, "://"), installerPassword(v, 0) >= 0
 	if writesLetters(v) {
-		s.marks.Positions([]byte(readable(v).text), func(mark, _ int) bool {
+		shown := readable(v).text
+		s.marks.Positions([]byte(shown), func(mark, _ int) bool {
 			tries |= s.tries[mark]
 			return true
 		})
+		urls, dashed = urls || strings.Contains(shown, "://"), dashed || installerPassword(shown, 0) >= 0
 	}
-	urls := strings.Contains(v, "://")
 	strange := strings.Contains(v, redactedPrefix)
-	dashed := installerPassword(v, 0) >= 0
 	if tries == 0 && !urls && !strange && !dashed {
 		return v, false
 	}
@@ -208,10 +194,10 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 	for range 4 {
 		before := m.text
 		if urls {
-			m.userinfo()
+			m.both(userinfo)
 		}
 		if dashed {
-			m.hideSpans(installerPasswords(m.text))
+			m.both(installerPasswords)
 		}
 		for left := tries; left != 0; left &= left - 1 {
 			if i := bits.TrailingZeros64(left); i < len(formats) {
@@ -305,13 +291,22 @@ func (m *masked) apply(p secretPattern) {
 	if p.needs != "" && !strings.ContainsAny(m.text, p.needs) {
 		return
 	}
-	var found []span
-	for _, g := range p.find.get().FindAllStringSubmatchIndex(m.text, -1) {
-		if from, to := lastGroup(g); from < to && (p.likely == nil || p.likely(m.text[from:to])) {
-			found = append(found, span{from, to})
+	m.both(func(v string) (found []span) {
+		for _, g := range p.find.get().FindAllStringSubmatchIndex(v, -1) {
+			if from, to := lastGroup(g); from < to && (p.likely == nil || p.likely(v[from:to])) {
+				found = append(found, span{from, to})
+			}
 		}
+		return found
+	})
+}
+
+// both replaces what is found in what a reader sees of the text, and then in the text itself.
+func (m *masked) both(find func(string) []span) {
+	if w := m.view(); w.text != m.text {
+		m.hideSpans(w.spans(find(w.text)))
 	}
-	m.hideSpans(found)
+	m.hideSpans(find(m.text))
 }
 
 // lastGroup returns the bounds of the last group that took part in a match.

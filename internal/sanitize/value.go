@@ -146,6 +146,10 @@ scan:
 			if closes(v, i+1) {
 				break scan
 			}
+		case '-', '+':
+			if strings.HasPrefix(v[i:], "-]") || strings.HasPrefix(v[i:], "+}") { // of a word diff of git
+				break scan
+			}
 		case '}', ']', ')':
 			j := i
 			for j < len(v) && strings.IndexByte("}])", v[j]) >= 0 {
@@ -157,6 +161,10 @@ scan:
 			i = j - 1
 		case '&':
 			if word || nextField.get().MatchString(v[i+1:]) {
+				break scan
+			}
+		case '#':
+			if i > from && (strings.HasPrefix(v[i:], "#01")) && i+3 < len(v) && v[i+3] >= '0' && v[i+3] < '8' { // a tab or a line break of rsyslog
 				break scan
 			}
 		case '\\':

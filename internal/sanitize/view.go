@@ -60,7 +60,7 @@ func (w view) shown(s span) string {
 
 // readable returns the view of a text that a reader has: with what escapes and entities stand for.
 func readable(v string) view {
-	if !strings.ContainsAny(v, "\\&%") {
+	if !strings.ContainsAny(v, "\\&%") && !printedSequence(v) {
 		return view{text: v}
 	}
 	w := view{at: make([]int, 0, len(v)+1)}
@@ -91,8 +91,46 @@ func unescaped(v string, i int) (means string, next int) {
 		return percent(v, i)
 	case '\\':
 		return backslashed(v, i)
+	case '#', '^', '[', '<', '\xe2':
+		return control(v, i)
 	}
 	return v[i : i+1], i + 1
+}
+
+// controls are how programs print the signs that a terminal obeys: rsyslog as #033, cat -v and less
+// as ^[, others as a picture; or the terminal has taken away the sign alone.
+var controls = lazily(`^(?:(?:#033|\^\[|␛|<(?i:esc)>)(?:\[[0-?]*[ -/]*[@-~]|[()][0-9A-Z]|[78=>])|\[\d{1,3}(?:;\d{1,3})*m|#0[0-3][0-7])`)
+
+// control reads a sign that a terminal obeys, as a program prints it.
+func control(v string, i int) (means string, next int) {
+	switch n := len(controls.get().FindString(v[i:min(len(v), i+32)])); {
+	case n == 0:
+		return v[i : i+1], i + 1
+	case n == 4 && v[i] == '#':
+		c, _ := strconv.ParseUint(v[i+1:i+4], 8, 8)
+		return shownRune(rune(c)), i + 4
+	default:
+		return "", i + n
+	}
+}
+
+// printedSequence is a quick look for what control reads.
+func printedSequence(v string) bool {
+	if strings.Contains(v, "#0") || strings.Contains(v, "^[") || strings.Contains(v, "␛") || strings.Contains(v, "sc>") || strings.Contains(v, "SC>") {
+		return true
+	}
+	for i := strings.IndexByte(v, '['); i >= 0; {
+		end := skip(v, i+1, "0123456789;")
+		if end < len(v) && v[end] == 'm' && end > i+1 {
+			return true
+		}
+		n := strings.IndexByte(v[end:], '[')
+		if n < 0 {
+			return false
+		}
+		i = end + n
+	}
+	return false
 }
 
 // entity reads an entity of XML.

@@ -1,0 +1,118 @@
+package sanitize
+
+import "strings"
+
+// Here a decoder reads the value that belongs to a name, and judges it.
+
+// value reads a value at a place of the view, and notes it if it is a secret.
+func (d *decoder) value(i int, kind keyKind, how relation) bool {
+	if i >= len(d.t) {
+		return false
+	}
+	var s span
+	if d.quote(i) {
+		s = d.quotedValue(i)
+		if i > 0 && d.t[i-1] == '[' {
+			s.to = d.list(s.to)
+		} else if how <= set && kind >= maybeKey {
+			s.to = shellEnd(d.v, s.from, s.to)
+		}
+	} else {
+		from := d.w.place(i)
+		s = span{from, d.unquotedUntil(from, kind < deepKey || how == cell || how == near)}
+		if kind == deepKey && i > 0 && d.t[i-1] == '[' || kind >= maybeKey && i > 0 && strings.IndexByte("[{(", d.t[i-1]) >= 0 && isNumberList(d.t[i:]) {
+			s.to = max(s.to, d.plainList(s.from))
+		}
+		if isNumberList(d.t[i:]) {
+			return d.judge(s, deepKey, how, false)
+		}
+	}
+	return d.judge(s, kind, how, d.quote(i))
+}
+
+// list returns where the last of the quoted values of a list ends, of which the first ends at i.
+func (d *decoder) list(i int) int {
+	for {
+		next := listNext.get().FindString(d.v[i:min(len(d.v), i+64)])
+		if next == "" || i+len(next) >= len(d.v) {
+			return i
+		}
+		i = d.quotedUntil(i + len(next))
+	}
+}
+
+// plainList returns where a list of values without quotes ends that begins at from.
+func (d *decoder) plainList(from int) int {
+	if n := strings.IndexAny(d.v[from:min(len(d.v), from+maxBeside)], "]})\r\n\"'\\"); n > 0 && strings.IndexByte("]})", d.v[from+n]) >= 0 {
+		return from + n
+	}
+	return from
+}
+
+// judge notes a span whose value is a secret.
+func (d *decoder) judge(s span, kind keyKind, how relation, quoted bool) bool {
+	if s.from >= s.to {
+		return false
+	}
+	value := d.v[s.from:s.to]
+	if d.w.at != nil {
+		value = d.w.shown(s)
+	}
+	lo, hi := secretIn(value, kind, how, quoted)
+	if lo >= hi {
+		return false
+	}
+	if len(value) == s.to-s.from {
+		s = span{s.from + lo, s.from + hi}
+	}
+	d.found = append(d.found, s)
+	d.done = max(d.done, d.w.shownAt(s.to))
+	return true
+}
+
+// quotedValue returns where a value is whose opening quote is at a place of the view.
+func (d *decoder) quotedValue(i int) span {
+	from := d.w.place(i + 1)
+	if mark := d.v[from-1]; mark == '"' || mark == '\'' || strings.HasSuffix(d.v[:from], "u0022") {
+		from = doubled(d.v, from)
+		return span{from, d.quotedUntil(from)}
+	}
+	end := strings.IndexByte(d.t[i+1:min(len(d.t), i+1+maxValue)], d.t[i])
+	if end < 0 {
+		return span{from, d.unquotedUntil(from, false)}
+	}
+	return span{from, d.w.place(i + 1 + end)}
+}
+
+// quotedUntil is quotedEnd, which is not asked twice about one stretch of text.
+func (d *decoder) quotedUntil(from int) int {
+	key := [2]int{int(d.v[from-1]), slashes(d.v[max(0, from-64) : from-1])}
+	return d.until(key, from, func() int { return quotedEnd(d.v, from) })
+}
+
+// unquotedUntil is unquotedEnd, of the same kind.
+func (d *decoder) unquotedUntil(from int, word bool) int {
+	key := [2]int{-1, 0}
+	if word {
+		key[1] = 1
+	}
+	return d.until(key, from, func() int { return unquotedEnd(d.v, from, word) })
+}
+
+// until remembers an end that is far away: a value that begins before it, and is of the same
+// kind, ends there too.
+func (d *decoder) until(key [2]int, from int, find func() int) int {
+	const far = 128
+	if end, ok := d.ends[key]; ok && from < end && end-from > far {
+		return end
+	}
+	end := find()
+	d.steps += end - from
+	if end-from > far {
+		if d.ends == nil {
+			d.ends = map[[2]int]int{}
+		}
+		d.ends[key] = end
+	}
+	return end
+}
