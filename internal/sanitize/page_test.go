@@ -47,12 +47,13 @@ func TestSecretsPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	raw = []byte(withPrefixes(t, string(raw)))
 	head, rest, ok := strings.Cut(string(raw), tableBegin)
 	have, tail, end := strings.Cut(rest, tableEnd)
 	switch {
 	case !ok || !end:
 		t.Fatalf("%s has no table between %q and %q", secretsPage, tableBegin, tableEnd)
-	case have == b.String():
+	case have == b.String() && !*update:
 	case *update:
 		if err := os.WriteFile(secretsPage, []byte(head+tableBegin+b.String()+tableEnd+tail), 0o644); err != nil {
 			t.Fatal(err)
@@ -64,4 +65,36 @@ func TestSecretsPage(t *testing.T) {
 	if !strings.Contains(string(raw), texts) {
 		t.Errorf("%s does not say %q", secretsPage, texts)
 	}
+}
+
+const (
+	prefixesBegin = "<!-- prefixes: made by TestSecretsPage -->\n"
+	prefixesEnd   = "<!-- end of prefixes -->\n"
+)
+
+// withPrefixes returns the page with the prefixes that are known now, and holds it against them.
+func withPrefixes(t *testing.T, page string) string {
+	var b strings.Builder
+	b.WriteString("Prefixes of tokens, and the least number of characters behind each:")
+	sign := " "
+	for i, p := range tokenPrefixes {
+		issuer := p.issuer + " "
+		if i > 0 && tokenPrefixes[i-1].issuer == p.issuer {
+			issuer = ""
+		}
+		fmt.Fprintf(&b, "%s%s`%s` %d", sign, issuer, strings.ReplaceAll(p.prefixes, " ", "` `"), p.least)
+		if sign = ", "; i%3 == 2 {
+			sign = ",\n"
+		}
+	}
+	b.WriteString(".\n")
+	head, rest, ok := strings.Cut(page, prefixesBegin)
+	have, tail, end := strings.Cut(rest, prefixesEnd)
+	switch {
+	case !ok || !end:
+		t.Fatalf("%s has no prefixes between %q and %q", secretsPage, prefixesBegin, prefixesEnd)
+	case have != b.String() && !*update:
+		t.Errorf("the prefixes of %s are not those of the code; run this test with -update", secretsPage)
+	}
+	return head + prefixesBegin + b.String() + prefixesEnd + tail
 }
