@@ -121,11 +121,12 @@ func (l *look) drains(ctx context.Context, namespace string, budgets []evidence.
 	return nil
 }
 
-// guarded are the pods that a budget selects. An empty selector selects none in policy/v1beta1 and all in
-// policy/v1; the API server evicts by neither. known is false for a selector of a form that is not known.
+// guarded are the pods that a budget selects. No selector selects none. An empty one selects all in policy/v1 and
+// none in policy/v1beta1: the pods that its status counts tell which. known is false for a selector of a form that is not
+// known.
 func guarded(b *evidence.Object, pods []evidence.Object) (list []*evidence.Object, known bool) {
-	selector, _ := evidence.Field(b.Content, "spec", "selector").(map[string]any)
-	if len(selector) == 0 {
+	selector, there := evidence.Field(b.Content, "spec", "selector").(map[string]any)
+	if !there || len(selector) == 0 && evidence.Int(b.Content, "status", "expectedPods") == 0 {
 		return nil, true
 	}
 	for i := range pods {
