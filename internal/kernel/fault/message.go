@@ -23,6 +23,9 @@ type Messages struct {
 	// Steps are failures of messages, in their words, that name the step that failed: the reason
 	// stands behind it in the same line, or in another one.
 	Steps []string `json:"steps,omitempty"`
+	// Effects are failures of messages, in their words, to which others lead: they come after what else
+	// a text shows.
+	Effects []string `json:"effects,omitempty"`
 }
 
 // Message is one line of a program, without the parts that change. It shows a fault, a
@@ -74,7 +77,11 @@ type MessageCause struct {
 	Fault string   `json:"fault"`
 	Tells []string `json:"tells,omitempty"` // the signal: literals of which one is anywhere in the same input; empty where a text never shows it
 	Shows Grade    `json:"shows,omitempty"` // how surely with the signal; likely where empty
-	Ref   string   `json:"ref,omitempty"`   // repository, path and symbol of what prints it, where it is another than the message's
+	// Differ is an expression with two groups, which are the signal, too, where the line has both and they differ.
+	Differ string `json:"differ,omitempty"`
+	// Unless is an expression, any case: a line that matches it rules the cause out.
+	Unless string `json:"unless,omitempty"`
+	Ref    string `json:"ref,omitempty"` // repository, path and symbol of what prints it, where it is another than the message's
 }
 
 // Grade is how surely a line shows a fault.
@@ -199,6 +206,8 @@ func checkCauses(wrong *mistakes, at Where, list []MessageCause) {
 				wrong.add(under(i, "tells", j), "write a longer part of the line", "it has fewer than %d characters", minText)
 			}
 		}
+		wrong.checkRegexp(under(i, "differ"), c.Differ)
+		wrong.checkRegexp(under(i, "unless"), c.Unless)
 		if c.Shows != "" {
 			oneOf(wrong, under(i, "shows"), c.Shows, []Grade{ShowsProven, ShowsLikely, ShowsPossible})
 		}

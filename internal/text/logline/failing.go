@@ -51,6 +51,10 @@ const (
 
 	CloudCredential Leaf = "cloud-credential" // the cloud does not accept the credential
 	CloudExists     Leaf = "cloud-exists"     // the cloud has a resource of that name already
+
+	CloudInvalid     Leaf = "cloud-invalid"     // the cloud does not accept a value, or does not have what it names
+	CloudUnsupported Leaf = "cloud-unsupported" // the cloud cannot do that with the object
+	NoUnit           Leaf = "no-unit"           // systemd does not have the unit
 )
 
 // Leaves are all leaves that a message can have, by name: the catalog is checked against them.
@@ -74,7 +78,8 @@ var leaves = []struct {
 	words []byte
 	leaf  Leaf
 }{
-	{[]byte("connection refused"), Refused}, {[]byte("i/o timeout"), Timeout}, {[]byte("connection timed out"), Timeout},
+	{[]byte("connection refused"), Refused}, {[]byte(" was refused - did you specify"), Refused},
+	{[]byte("i/o timeout"), Timeout}, {[]byte("connection timed out"), Timeout},
 	{[]byte("operation timed out"), Timeout}, {[]byte("timed out waiting"), Deadline}, {[]byte("client.timeout exceeded"), Timeout},
 	{[]byte("tls handshake timeout"), Handshake}, {[]byte("no route to host"), NoRoute}, {[]byte("network is unreachable"), NoRoute},
 	{[]byte("host is unreachable"), NoRoute}, {[]byte("connection reset by peer"), Closed}, {[]byte("broken pipe"), Closed},
@@ -144,7 +149,7 @@ func Failing(message []byte) (Failure, bool) {
 	if leaf, i := status(lower); i > at {
 		f.Leaf, at = leaf, i
 	}
-	if refused, i := refusal(m, lower); i > at || i >= 0 && overrules[f.Leaf] {
+	if refused, i := refusal(m, lower); i > at || i >= 0 && refused.Leaf == CloudInvalid || i >= 0 && overrules[f.Leaf] {
 		return refused, true
 	}
 	if at < 0 {

@@ -32,6 +32,13 @@ var refusals = []struct {
 	{[]byte("authfailure"), CloudCredential, regexp.MustCompile(`AuthFailure`)},
 	{[]byte("invalid_client"), CloudCredential, regexp.MustCompile(`invalid_client`)},
 	{[]byte("invalid_grant"), CloudCredential, regexp.MustCompile(`invalid_grant`)},
+	{[]byte("invalidparametervalue"), CloudInvalid,
+		regexp.MustCompile(`InvalidParameterValue\b(?:.*?Value \((?P<object>[^)]+)\) for parameter (?P<field>[\w.]+))?`)},
+	{[]byte(".notfound"), CloudInvalid, regexp.MustCompile(`\b(?P<object>Invalid[A-Z][A-Za-z]*\.NotFound)\b`)},
+	{[]byte("operation is not supported on the object"), CloudUnsupported,
+		regexp.MustCompile(`(?:(?P<object>\w+\.[\w-]+): )?[^:]*:? ?The operation is not supported on the object`)}, // vSphere, vim.fault.NotSupported
+	{[]byte("unit "), NoUnit, regexp.MustCompile(`(?i)\bunit (?:file )?(?P<object>[\w@.\\:-]+\.(?:service|socket|timer|mount|target|path)) ` +
+		`(?:does not exist|not found|could not be found)`)},
 	{[]byte("alreadyexists"), CloudExists, regexp.MustCompile(`\b(?P<object>[A-Z][A-Za-z]*AlreadyExists)\b`)},
 	{[]byte("duplicate"), CloudExists, regexp.MustCompile(`\b(?P<object>Duplicate[A-Z][A-Za-z]*Name)\b`)},
 	{[]byte("missingquota"), CloudQuota, regexp.MustCompile(`MissingQuota\)?:? (?P<object>[\w./-]+)`)},

@@ -109,3 +109,9 @@ func Boot(line []byte, l Line) bool {
 	return bytes.HasPrefix(text, boots[0]) || bytes.HasPrefix(text, boots[1]) ||
 		l.Form == Log && bytes.HasPrefix(l.Message, boots[2]) && (len(l.Program) == 0 || string(l.Program) == "kernel")
 }
+
+// Release3 reports whether a line is of the node service of OpenShift 3, which has its own name: from 4 on it is the kubelet
+// (openshift/openshift-ansible release-3.11:roles/openshift_node/templates/node.service.j2).
+func Release3(l Line) bool {
+	return string(l.Program) == "origin-node" || string(l.Program) == "atomic-openshift-node"
+}

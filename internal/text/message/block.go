@@ -18,6 +18,10 @@ type block struct {
 func (b *block) see(line []byte) bool {
 	switch line[0] { // every line of a log passes here
 	case ' ', '\t', '>', '*', unitMarks[0][0], unitMarks[1][0]:
+	case 'l', 't', 'W':
+		if line = gathered(line); line == nil {
+			return false
+		}
 	default:
 		return false
 	}
@@ -73,4 +77,18 @@ func (f *found) nameUnit(line int, unit string) {
 			h.from.unit = unit
 		}
 	}
+}
+
+// gathered is the line of `systemctl status` that openshift-install prints of a host whose logs it
+// gathered (openshift/installer:pkg/gather/service/analyze.go), behind its own header; nil for another line.
+func gathered(line []byte) []byte {
+	const head = 80
+	if _, m, ok := bytes.Cut(line[:min(len(line), head)], []byte("level=warning msg=")); ok {
+		return bytes.Trim(line[len(line[:min(len(line), head)])-len(m):], "\"")
+	}
+	m, _ := bytes.CutPrefix(line, []byte("WARNING "))
+	if len(m) == len(line) {
+		return nil
+	}
+	return m
 }

@@ -1,7 +1,10 @@
 package message
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -11,13 +14,64 @@ import (
 // tell is a signal that was met: of which rule, and of which of its causes.
 type tell struct{ rule, cause int }
 
+// signal is what a line itself shows of one of its causes.
+type signal struct {
+	differ *regexp.Regexp
+	unless *pattern
+}
+
+// signals compiles what lines show of causes.
+func signals(list []fault.MessageCause) ([]signal, error) {
+	signals := make([]signal, len(list))
+	for i, cause := range list {
+		var err error
+		if cause.Differ != "" {
+			if signals[i].differ, err = regexp.Compile(cause.Differ); err != nil {
+				return nil, fmt.Errorf("compile differ: %w", err)
+			}
+		}
+		if signals[i].unless, err = compile(cause.Unless); err != nil {
+			return nil, fmt.Errorf("compile unless of a cause: %w", err)
+		}
+	}
+	return signals, nil
+}
+
+// differs reports whether a line has the two names that differ where it is this cause.
+func (s *signal) differs(line string) bool {
+	if s.differ == nil {
+		return false
+	}
+	m := s.differ.FindStringSubmatch(line)
+	return len(m) == 3 && m[1] != "" && m[2] != "" && m[1] != m[2]
+}
+
+// ruledOut reports whether a line shows that it is not this cause.
+func (s *signal) ruledOut(line string) bool {
+	return s.unless != nil && s.unless.in(plainLower(nil, []byte(line)))
+}
+
+// leastReason is how many words a reason has at least that can rule out causes.
+const leastReason = 5
+
+// reasonIsAnother reports whether a line gives its reason behind the words by which it is known, and each
+// cause of the rule would have said another one there.
+func (r *rule) reasonIsAnother(line string) bool {
+	if len(r.Read) == 0 || slices.ContainsFunc(r.Causes, func(cause fault.MessageCause) bool { return len(cause.Tells) == 0 }) {
+		return false
+	}
+	_, reason, ok := strings.Cut(lowerASCII(line), string(r.parts[0]))
+	return ok && len(strings.Fields(reason)) >= leastReason
+}
+
 // causes puts a line that several faults can print into the report: the fault of which the
 // text has the signal, or the failure with all its candidates.
 func (c *collector) causes(faults, failures map[string]*Match, i int, t *ruleMatches) {
 	r := &c.x.rules[i]
 	told := false
+	line := t.first[0].Text
 	for j, cause := range r.Causes {
-		if !c.tells[tell{i, j}] {
+		if !c.tells[tell{i, j}] && !r.causes[j].differs(line) || r.causes[j].ruledOut(line) {
 			continue
 		}
 		told = true
@@ -42,9 +96,12 @@ func (c *collector) causes(faults, failures map[string]*Match, i int, t *ruleMat
 	c.next[key] = nextFor(r.Next, t.first[0])
 	c.steps[key] = c.steps[key] || c.x.steps[r.Failure]
 	m := to[key]
-	for _, cause := range r.Causes {
-		if told {
+	for j, cause := range r.Causes {
+		if told || r.reasonIsAnother(line) {
 			break
+		}
+		if r.causes[j].ruledOut(line) {
+			continue
 		}
 		if !slices.Contains(m.Candidates, cause.Fault) {
 			m.Candidates = append(m.Candidates, cause.Fault)

@@ -21,6 +21,7 @@ type collector struct {
 	tells map[tell]bool
 	next  map[string]string // what to look at, by failure
 	steps map[string]bool   // failures that name the step that failed
+	forms map[string]string // failures by their words, as the catalog has them, with placeholders
 	lines int
 	bytes int64
 
@@ -32,6 +33,8 @@ type collector struct {
 	states     []state
 	past       past
 
+	modes        []fileMode
+	release3     bool
 	certificates []certificate
 	clocks       []clock
 }
@@ -45,10 +48,24 @@ type ruleMatches struct {
 	hosts map[string]Line // the last line of each host
 	depth int             // how far behind in its first line the rule holds
 	own   string          // what the first line says behind what the rule is found by
+
+	parts map[string]*ruleMatches // by unit or pod, see partOf
 }
 
 // maxHosts bounds the hosts of one text whose lines are told apart.
 const maxHosts = 64
+
+// add takes one more line.
+func (t *ruleMatches) add(line Line) {
+	t.count++
+	if len(t.first) < keptLines {
+		t.first = append(t.first, line)
+	}
+	t.last = line
+	if _, have := t.hosts[line.host]; have || len(t.hosts) < maxHosts {
+		t.hosts[line.host] = line
+	}
+}
 
 // print makes the lines fit to be printed: without secrets, and short.
 func (t *ruleMatches) print(clean func(string) string) {
@@ -60,7 +77,7 @@ func (t *ruleMatches) print(clean func(string) string) {
 
 func newCollector(x *Index, clean func(string) string) *collector {
 	return &collector{x: x, clean: clean, by: map[int]*ruleMatches{}, with: map[int]bool{}, no: map[int]bool{}, tells: map[tell]bool{},
-		next: map[string]string{}, steps: map[string]bool{},
+		next: map[string]string{}, steps: map[string]bool{}, forms: map[string]string{},
 		errors: map[string]*errorForm{}, past: newPast()}
 }
 
@@ -71,14 +88,10 @@ func (c *collector) add(f found) {
 			t = &ruleMatches{hosts: map[string]Line{}}
 			c.by[h.rule] = t
 		}
-		t.count++
 		line := Line{Number: c.lines + h.line, Text: h.text, Program: c.x.rules[h.rule].program, origin: h.from}
-		if len(t.first) < keptLines {
-			t.first = append(t.first, line)
-		}
-		t.last = line
-		if _, have := t.hosts[line.host]; have || len(t.hosts) < maxHosts {
-			t.hosts[line.host] = line
+		t.add(line)
+		if part := t.part(c.x.rules[h.rule].of.key(line)); part != nil {
+			part.add(line)
 		}
 	}
 	c.addErrors(f)
@@ -91,6 +104,11 @@ func (c *collector) add(f found) {
 		c.certificates = append(c.certificates, x)
 	}
 	c.clocks = append(c.clocks, f.clocks...)
+	for _, m := range f.modes {
+		m.line.Number += c.lines
+		c.modes = append(c.modes, m)
+	}
+	c.release3 = c.release3 || f.release3
 	for _, r := range f.with {
 		c.with[r] = true
 	}
@@ -118,44 +136,30 @@ func (c *collector) report() *Report {
 	pastFault, pastFailure := map[string]*Match{}, map[string]*Match{}
 	c.past.enders = c.enders()
 	for _, i := range sorted(c.by) {
-		rule, t := &c.x.rules[i], c.by[i]
+		rule := &c.x.rules[i]
 		if len(rule.With) > 0 && !c.with[i] || c.no[i] || rule.Lines > 0 && c.lines > rule.Lines {
 			continue
 		}
-		toFault, toFailure := byFault, byFailure
-		if c.allEnded(rule, t) {
-			toFault, toFailure = pastFault, pastFailure
-		}
-		t.own = short(c.clean(rule.own(t.first[0].Text)))
-		t.print(c.clean)
-		t.depth = strings.LastIndex(strings.ToLower(t.first[0].Text), string(rule.parts[0]))
-		switch {
-		case len(rule.Causes) > 0:
-			c.causes(toFault, toFailure, i, t)
-		case rule.Lasts.Duration > 0:
-			c.lasting(toFault, toFailure, rule, t)
-		case rule.Fault != "":
-			grade := rule.Shows
-			if grade == "" {
-				grade = fault.ShowsLikely
+		for _, t := range c.by[i].apart() {
+			toFault, toFailure := byFault, byFailure
+			if c.allEnded(rule, t) {
+				toFault, toFailure = pastFault, pastFailure
 			}
-			c.match(toFault, rule.Fault, grade, t)
-		case rule.Failure != "":
-			words := ofRow(withNames(rule.Failure, t.first[0]), t)
-			c.match(toFailure, words, fault.ShowsPossible, t)
-			c.steps[words] = c.x.steps[rule.Failure]
-			if rule.Next != "" {
-				c.next[words] = nextFor(rule.Next, t.first[0])
-			}
-		case len(r.Normal) < maxNormal:
-			r.Normal = append(r.Normal, Note{rule.Normal, t.first[0]})
+			c.ruleTo(r, toFault, toFailure, i, t)
 		}
 	}
+	c.dropUnnamed(byFailure)
 	c.unknownErrors(r, byFailure, byFault)
 	c.statesTo(r, byFailure)
 	c.outOfDate(byFailure, byFault)
+	c.deniedBy(byFailure)
 	if c.bytes <= maxHinted && len(byFault)+len(byFailure)+len(pastFault)+len(pastFailure)+r.ErrorLines+r.PastErrors == 0 {
 		c.hintsTo(r, byFailure, byFault)
+	}
+	for _, of := range []map[string]*Match{byFault, byFailure} {
+		for _, m := range of {
+			m.former = c.past.formerTry(m)
+		}
 	}
 	for id, m := range byFault {
 		f, _ := c.x.catalog.Fault(id)
@@ -175,6 +179,7 @@ func (c *collector) report() *Report {
 			m.Next = c.x.nextOf(m.Lines[0].origin)
 		}
 		m.Step = c.steps[words] || c.x.steps[words]
+		m.effect = m.effect || c.x.effects[words]
 		if m.Failure = words; c.quiet(m) {
 			m.Quiet = true
 			r.Over = append(r.Over, *m)
@@ -195,9 +200,39 @@ func (c *collector) report() *Report {
 			r.Over = append(r.Over, *m)
 		}
 	}
+	r.Release3 = c.release3
 	r.NoCluster = c.terraform || byFault["installer-infrastructure-failed"] != nil
 	c.x.rank(r)
 	return r
+}
+
+// ruleTo puts what was met of one rule into the report.
+func (c *collector) ruleTo(r *Report, faults, failures map[string]*Match, i int, t *ruleMatches) {
+	rule := &c.x.rules[i]
+	t.own = short(c.clean(rule.own(t.first[0].Text)))
+	t.print(c.clean)
+	t.depth = strings.LastIndex(strings.ToLower(t.first[0].Text), string(rule.parts[0]))
+	switch {
+	case len(rule.Causes) > 0:
+		c.causes(faults, failures, i, t)
+	case rule.Lasts.Duration > 0:
+		c.lasting(faults, failures, rule, t)
+	case rule.Fault != "":
+		grade := rule.Shows
+		if grade == "" {
+			grade = fault.ShowsLikely
+		}
+		c.match(faults, rule.Fault, grade, t)
+	case rule.Failure != "":
+		words := ofRow(withNames(rule.Failure, t.first[0]), t)
+		c.match(failures, words, fault.ShowsPossible, t)
+		c.steps[words], c.forms[words] = c.x.steps[rule.Failure], rule.Failure
+		if rule.Next != "" {
+			c.next[words] = nextFor(rule.Next, t.first[0])
+		}
+	case len(r.Normal) < maxNormal:
+		r.Normal = append(r.Normal, Note{rule.Normal, t.first[0]})
+	}
 }
 
 // enders are the lines that end what others of the same host show.

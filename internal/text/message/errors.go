@@ -77,6 +77,9 @@ func (x *Index) judge(b []byte, f *found) {
 	for line := range bytes.Lines(b) {
 		number++
 		objects.see(number, line)
+		if small {
+			f.listed(number, line)
+		}
 		if in.see(line) {
 			f.nameUnit(number, in.unit)
 			objects.activating(number, in.unit, line)
@@ -109,6 +112,10 @@ func (x *Index) judge(b []byte, f *found) {
 		if l.Form == logline.Log {
 			command = nil
 		}
+		f.release3 = f.release3 || logline.Release3(l)
+		if programs.list.see(f, number, line, &l) {
+			continue
+		}
 		if e, taken := programs.see(f, number, line, l, command, isKnown); taken {
 			if e != nil {
 				last = e
@@ -120,7 +127,7 @@ func (x *Index) judge(b []byte, f *found) {
 			continue
 		}
 		f.times(number, line, l, small, command, host)
-		if last != nil && (last.causedBy(l) || last.continues(number, l)) {
+		if last != nil && (last.causedBy(l) || last.continues(number, line, l)) {
 			continue
 		}
 		if f.mark(number, line, l) {
@@ -134,6 +141,7 @@ func (x *Index) judge(b []byte, f *found) {
 		if said && !isKnown && len(bytes.TrimSpace(l.Message)) > 0 {
 			last = f.addError(number, line, l, command)
 			last.known = isStep
+			programs.list.wraps(number, l)
 		} else if small && !isKnown && !isStep {
 			f.hint(number, line)
 		}
@@ -233,11 +241,12 @@ func (e *errorForm) causedBy(l logline.Line) bool {
 
 // continues adds the line behind one that ends with a colon, and the rest of a line that was
 // wrapped where it was pasted.
-func (e *errorForm) continues(number int, l logline.Line) bool {
+func (e *errorForm) continues(number int, line []byte, l logline.Line) bool {
 	if e.count > 1 || number != e.until+1 || l.Module != nil || l.Form == logline.State {
 		return false
 	}
-	if !strings.HasSuffix(strings.TrimRight(e.first.Text, ` "`), ":") && !(e.first.form == logline.Plain && wrapped(e.first.Text, l)) {
+	sameRecord := len(l.Program) == 0 && (bytes.HasPrefix(l.Message, []byte("status code: ")) || sameKernelRecord(e.first, line))
+	if !sameRecord && !strings.HasSuffix(strings.TrimRight(e.first.Text, ` "`), ":") && !(e.first.form == logline.Plain && wrapped(e.first.Text, l)) {
 		return false
 	}
 	e.more(l.Message)

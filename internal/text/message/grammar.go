@@ -81,14 +81,24 @@ var objectWords = map[logline.Leaf]struct{ says, next string }{
 		"log in to the platform with the same credentials (aws sts get-caller-identity, gcloud auth list, az account show, openstack token issue), " +
 			"and look at the clock of this machine: a signature holds for a few minutes"},
 	logline.CloudExists: {"the platform has a resource of this name already %s",
-		"a former installation may have left it: openshift-install destroy cluster with its directory, or remove it in the console of the platform"},
+		"see in the console of the platform whose it is, by its tags and the time it was made. Of a former installation of this cluster: openshift-install " +
+			"destroy cluster with its directory. Anybody else's: another name for this cluster"},
+	logline.CloudInvalid: {"the platform does not accept a value that it was given %s",
+		"see whether it exists at the platform and is spelled so. What was made seconds before, such as an instance profile or a role, is often not " +
+			"known everywhere yet: then a new installation succeeds, after what the first one made is removed"},
+	logline.CloudUnsupported: {"the platform cannot do the operation with this object %s",
+		"see which object it is. Of vSphere: a resource pool needs a cluster with DRS and its license, or the pool that is there already; templates and " +
+			"folders need a vCenter and not a single ESXi"},
+	logline.NoUnit: {"the unit %s does not exist on the host",
+		"on the host: systemctl cat UNIT; rpm -qf of its file on a host that has it. A MachineConfig that enables a unit has to come after the image, the " +
+			"extension or the package that brings it: oc get mc --sort-by=.metadata.creationTimestamp"},
 	logline.CloudCapacity: {"the platform has no such machine left", "choose another type or zone for the MachineSet, or wait"},
 }
 
 // reasons are the leaves that are a reason by themselves: nothing is behind them.
 var reasons = map[logline.Leaf]bool{
 	logline.Invalid: true, logline.NotAllowed: true, logline.CloudDenied: true, logline.CloudQuota: true, logline.CloudCapacity: true,
-	logline.CloudCredential: true, logline.CloudExists: true,
+	logline.CloudCredential: true, logline.CloudExists: true, logline.CloudInvalid: true, logline.CloudUnsupported: true,
 }
 
 // objectOf is the object of a failure as its sentence has it.
@@ -96,6 +106,10 @@ func objectOf(f logline.Failure) (object string, ok bool) {
 	switch {
 	case f.Leaf == logline.CloudDenied && f.Object != "", (f.Leaf == logline.CloudQuota || f.Leaf == logline.CloudExists) && f.Object != "":
 		return "(" + f.Object + ")", true
+	case f.Leaf == logline.CloudInvalid && f.Object != "", f.Leaf == logline.CloudUnsupported && f.Object != "":
+		return "(" + strings.TrimSuffix(f.Object+" for "+f.Field, " for ") + ")", true
+	case f.Leaf == logline.CloudInvalid, f.Leaf == logline.CloudUnsupported:
+		return "", true
 	case f.Leaf == logline.CloudDenied:
 		return "that was used what it asks for", true
 	case f.Leaf == logline.CloudQuota, f.Leaf == logline.CloudCapacity, f.Leaf == logline.CloudCredential:
@@ -163,12 +177,22 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 		words = e.last.writer + ": " + words
 	}
 	c.match(to, words, fault.ShowsPossible, t)
-	to[words].Reason = reasons[f.Leaf]
+	to[words].Reason = reasons[f.Leaf] || f.Leaf == logline.NoUnit && e.known
 	to[words].missing = f.Leaf == logline.Missing
+	if f.Leaf == logline.ReadOnly && strings.HasPrefix(f.Object, "/usr/") {
+		to[words].effect, c.steps[words] = true, true
+		c.next[words] = usrNext
+		return true
+	}
 	c.next[words] = strings.NewReplacer("KIND NAME", cmp.Or(f.Object, "KIND NAME"), "KIND.FIELD", kindOf(f.Object)+"."+plainPath(f.Field),
-		"--as USER", "--as "+f.Object).Replace(object.next)
+		"--as USER", "--as "+f.Object, "systemctl cat UNIT", "systemctl cat "+f.Object).Replace(object.next)
 	return true
 }
+
+// usrNext is said of what cannot be written below /usr: OSTree mounts it read-only (ostreedev/ostree:src/switchroot/ostree-prepare-root.c),
+// and scripts try whether it is.
+const usrNext = "on CoreOS /usr is read-only by design: that is no fault of the disk. The next lines of the same program show whether it " +
+	"continued without"
 
 // kindOf is the kind of an object that is written as "Kind.group name".
 func kindOf(object string) string {

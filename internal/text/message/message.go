@@ -33,6 +33,7 @@ type Index struct {
 	endpoints []endpoint
 	writers   []*fault.Writer
 	steps     map[string]bool // failures that name the step that failed, in their words
+	effects   map[string]bool // failures to which others lead, in their words
 }
 
 // rule is one message, ready to be tried on a line.
@@ -46,6 +47,8 @@ type rule struct {
 	over          *pattern // earlier lines that this one ends
 	command       *pattern // the command whose output the line is in
 	step          bool     // it shows which step failed, and not why
+	of            partOf   // what its lines are told apart by
+	causes        []signal // of Causes, in their order
 }
 
 // literal is what a signature of the automaton stands for.
@@ -89,6 +92,9 @@ func New(c *fault.Catalog) (*Index, error) {
 			if r.command, err = compile(m.Command); err != nil {
 				return nil, fmt.Errorf("compile message %q: %w", m.Text, err)
 			}
+			if r.causes, err = signals(m.Causes); err != nil {
+				return nil, fmt.Errorf("compile message %q: %w", m.Text, err)
+			}
 			add(sought(m), literal{rule: len(x.rules)})
 			for _, w := range m.With {
 				add(w, literal{rule: len(x.rules), with: true})
@@ -108,10 +114,13 @@ func New(c *fault.Catalog) (*Index, error) {
 	if x.endpoints, err = endpoints(c); err != nil {
 		return nil, err
 	}
-	x.steps = map[string]bool{}
+	x.steps, x.effects = map[string]bool{}, map[string]bool{}
 	for _, file := range c.Messages {
 		for _, words := range file.Steps {
 			x.steps[words] = true
+		}
+		for _, words := range file.Effects {
+			x.effects[words] = true
 		}
 		for i := range file.Writers {
 			x.writers = append(x.writers, &file.Writers[i])
@@ -121,6 +130,7 @@ func New(c *fault.Catalog) (*Index, error) {
 		r := &x.rules[i]
 		f, ok := c.Fault(r.Fault)
 		r.step = ok && f.ReasonElsewhere || x.steps[r.Failure]
+		r.of = r.tellsApart()
 	}
 	x.set, err = scan.Compile(signatures)
 	return x, err

@@ -49,7 +49,7 @@ func ofRow(words string, t *ruleMatches) string {
 		return words
 	}
 	more := ""
-	if t.count > 1 {
+	if t.count > 1 && !l.row.logged {
 		more = fmt.Sprintf(" and %d more", t.count-1)
 	}
 	if strings.Contains(words, l.row.name) {
@@ -66,6 +66,9 @@ var bareNoun = regexp.MustCompile(`^(a node|a pod|a MachineConfigPool|a Machine|
 
 // nextFor is the next command, with the names of a line and of the object whose row it is.
 func nextFor(next string, l Line) string {
+	if l.row.ofBootstrap() && strings.HasPrefix(next, "oc -n NAMESPACE logs POD") {
+		next = bootstrapPodNext
+	}
 	next = withNames(strings.ReplaceAll(next, "{operator}", "{OPERATOR}"), l)
 	names := namesIn(l)
 	next = strings.ReplaceAll(next, "{OPERATOR}", cmp.Or(names["operator"], "NAME"))
@@ -80,6 +83,8 @@ func nextFor(next string, l Line) string {
 			return l.row.namespace
 		case word == "KIND" && l.row.kind != "":
 			return l.row.kind
+		case word == "CONTAINER" && l.row.container != "":
+			return l.row.container
 		}
 		return word
 	})
@@ -156,4 +161,20 @@ func withNames(words string, l Line) string {
 		return ""
 	})
 	return strings.TrimRight(filled, ": ")
+}
+
+// dropUnnamed drops failures whose line does not name the object where another line names it: the reason and
+// the message of one condition stand in two lines.
+func (c *collector) dropUnnamed(failures map[string]*Match) {
+	for words, form := range c.forms {
+		if failures[words] == nil || words != withNames(form, Line{}) || !strings.Contains(form, "{") {
+			continue
+		}
+		for other, same := range c.forms {
+			if other != words && same == form && failures[other] != nil {
+				delete(failures, words)
+				break
+			}
+		}
+	}
 }

@@ -18,6 +18,7 @@ type mark struct {
 
 	unreached bool   // it says that a check does not reach the API
 	image     string // the digest of an image of which it makes a container
+	retried   string // the unit that systemd starts again
 }
 
 // mark notes that a host boots, or what a unit of systemd came to. True: it is the first line of
@@ -34,6 +35,8 @@ func (f *found) mark(number int, line []byte, l logline.Line) bool {
 	if string(l.Program) == "systemd" {
 		if u, ok := logline.Job(l.Message); ok {
 			f.marks = append(f.marks, mark{line: number, host: originOf(l).host, unit: u})
+		} else if unit, ok := retries(l.Message); ok {
+			f.marks = append(f.marks, mark{line: number, host: originOf(l).host, retried: unit})
 		}
 	}
 	return false
@@ -53,11 +56,12 @@ type past struct {
 
 	unreached map[string]int // by host: the last check that did not reach the API
 	ran       []mark         // containers, by the images that they are of
+	retried   map[string]int // by host and unit: the last time that systemd started it again
 }
 
 func newPast() past {
 	return past{boots: map[string]int{}, booted: map[string]int{}, done: map[string]int{}, first: map[string]int{}, lost: map[string]int{},
-		names: map[string]string{}, unreached: map[string]int{}}
+		names: map[string]string{}, unreached: map[string]int{}, retried: map[string]int{}}
 }
 
 // ender is a line that ends what earlier lines of the same host show.
@@ -82,6 +86,8 @@ func (p *past) add(marks []mark, behind int) {
 			p.booted[m.host] = line
 		case m.unreached:
 			p.unreached[m.host] = line
+		case m.retried != "":
+			p.retried[m.host+"\x00"+m.retried] = line
 		case m.image != "":
 			if len(p.ran) < maxForms {
 				m.line = line

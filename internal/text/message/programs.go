@@ -7,6 +7,7 @@ import "github.com/rollcall-project/rollcall/internal/text/logline"
 type programs struct {
 	trace    traceback
 	playbook ansible
+	list     multierror
 }
 
 // see reads one line. Taken: it belongs to such an output. An exception is also the error to which

@@ -32,7 +32,7 @@ func (x *Index) Prove(file *fault.Messages, samples string) []string {
 		}
 		lower := plainLower(nil, []byte(sample))
 		for i := range x.rules {
-			if j := x.rules[i].of(file); j >= 0 && x.rules[i].matches(lower) {
+			if j := x.rules[i].inFile(file); j >= 0 && x.rules[i].matches(lower) {
 				tried[j] = true
 			}
 		}
@@ -45,8 +45,8 @@ func (x *Index) Prove(file *fault.Messages, samples string) []string {
 	return wrong
 }
 
-// of returns which message of a file a rule is, -1 where it is of another one.
-func (r *rule) of(file *fault.Messages) int {
+// inFile returns which message of a file a rule is, -1 where it is of another one.
+func (r *rule) inFile(file *fault.Messages) int {
 	if r.file != file {
 		return -1
 	}

@@ -35,7 +35,8 @@ func (x *Index) rank(r *Report) {
 		return m.Confidence.Rank() >= fault.ShowsLikely.Rank() && x.severity(m.Fault) >= fault.Error.Rank()
 	}
 	order := func(a, b Match) int {
-		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(!a.Step, !b.Step), boolFirst(!a.effect, !b.effect),
+		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(!a.former, !b.former),
+			boolFirst(!a.Step, !b.Step), boolFirst(!a.effect, !b.effect),
 			boolFirst(!a.missing, !b.missing),
 			boolFirst(!x.ends(a), !x.ends(b)),
 			boolFirst(grave(a), grave(b)), -cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),

@@ -50,6 +50,8 @@ type found struct {
 	states []state // what rows of tables and conditions show
 	marks  []mark
 
+	modes        []fileMode
+	release3     bool // a program of OpenShift 3 writes in it
 	certificates []certificate
 	clocks       []clock
 	subject      Line // the common name that was met last, until it is used
@@ -176,6 +178,11 @@ func (x *Index) block(b []byte) found {
 				text = sentence(line, b[lineEnd:])
 			}
 			for _, r := range rules {
+				if from := from; x.rules[r].of == byPod {
+					from.row = podIn(line, b[lineEnd:])
+					f.hits = append(f.hits, hit{r, number, text, from})
+					continue
+				}
 				f.hits = append(f.hits, hit{r, number, text, from})
 			}
 		}

@@ -38,6 +38,9 @@ type Report struct {
 	Lines   int    `json:"lines"`
 	Bytes   int64  `json:"bytes"`
 
+	// Release3 says that a program of OpenShift 3 writes in the text: what Rollcall advises is for OpenShift 4.
+	Release3 bool `json:"-"`
+
 	// NoCluster says that the text is of an installation that was still making its machines.
 	NoCluster bool `json:"-"`
 
@@ -90,6 +93,7 @@ type Match struct {
 	Quiet bool `json:"-"`
 
 	effect bool // it only counts what others show
+	former bool // it is of a try before the last one, see formerTry
 
 	missing bool  // an object does not exist that something else has to make first
 	rows    []int // lines of the objects that it is about, where it is read from tables and conditions

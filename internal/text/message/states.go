@@ -24,7 +24,11 @@ type shown struct {
 }
 
 // rowObject is an object by its names, "" where not known.
-type rowObject struct{ kind, name, namespace string }
+type rowObject struct {
+	kind, name, namespace string
+	container             string // of a pod
+	logged                bool   // a line of a log names it
+}
 
 // see reads one line.
 func (s *shown) see(number int, line []byte) {
@@ -111,7 +115,9 @@ func (s *shown) finish(x *Index, f *found) {
 	s.object.flush()
 	s.endCourse()
 	for i := range f.hits {
-		f.hits[i].from.row = s.rows[f.hits[i].line]
+		if row, ok := s.rows[f.hits[i].line]; ok {
+			f.hits[i].from.row = row
+		}
 	}
 	s.states = append(s.states, s.object.states...)
 	if well := s.object.well; len(well) > 0 {

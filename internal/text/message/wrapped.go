@@ -2,6 +2,7 @@ package message
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/text/logline"
@@ -34,10 +35,15 @@ const longestSentence = 6
 // After is what is behind the line.
 func sentence(line, after []byte) string {
 	text := strings.TrimRight(string(line), "\r\n")
-	if logline.Parse(line).Form != logline.Plain {
+	after = bytes.TrimPrefix(bytes.TrimPrefix(after, []byte("\r")), []byte("\n"))
+	if l := logline.Parse(line); l.Form != logline.Plain {
+		next, _, _ := bytes.Cut(after, []byte("\n"))
+		if rest := logline.Parse(next[:min(len(next), maxTried)]); len(l.Program) > 0 && len(rest.Program) == 0 &&
+			sameKernelRecord(Line{Text: text, origin: origin{writer: string(l.Program)}}, next) {
+			return text + " " + string(rest.Message)
+		}
 		return text
 	}
-	after = bytes.TrimPrefix(bytes.TrimPrefix(after, []byte("\r")), []byte("\n"))
 	for range longestSentence {
 		next, rest, _ := bytes.Cut(after, []byte("\n"))
 		l := logline.Parse(next[:min(len(next), maxTried)])
@@ -47,4 +53,17 @@ func sentence(line, after []byte) string {
 		text, after = text+" "+string(l.Message), rest
 	}
 	return text
+}
+
+// kernelTime is the time that the kernel's log has before each line of one record (kernel/printk/printk.c of Linux,
+// record_print_text).
+var kernelTime = regexp.MustCompile(`^[> \t]*(\[ *\d+\.\d{6}\]) `)
+
+// sameKernelRecord reports whether a line is a further one of the record that a program wrote to the kernel's log.
+func sameKernelRecord(first Line, line []byte) bool {
+	if first.writer == "" {
+		return false
+	}
+	a, b := kernelTime.FindStringSubmatch(first.Text), kernelTime.FindSubmatch(line[:min(len(line), narrowest)])
+	return a != nil && b != nil && a[1] == string(b[1])
 }
