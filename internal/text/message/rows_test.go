@@ -13,8 +13,10 @@ func TestRowsAreNamed(t *testing.T) {
 		"a pool": {"$ oc get mcp\nNAME     CONFIG              UPDATED   UPDATING   DEGRADED   MACHINECOUNT   READYMACHINECOUNT   UPDATEDMACHINECOUNT   DEGRADEDMACHINECOUNT   AGE\n" +
 			"worker   rendered-worker-a   False     True       True       4              2                   2                     1                      120d\n",
 			"MachineConfigPool worker is degraded", "oc describe mcp worker"},
-		"a pod": {"$ oc get pods -n openshift-etcd\nNAME            READY   STATUS             RESTARTS      AGE\netcd-master-1   3/4     CrashLoopBackOff   12 (2m ago)   9d\n",
-			"pod etcd-master-1: a container crash-loops", "oc -n openshift-etcd logs etcd-master-1 -c"},
+		"a pod": {"$ oc get pods -n openshift-dns\nNAME            READY   STATUS             RESTARTS      AGE\ndns-default-7   1/2     CrashLoopBackOff   12 (2m ago)   9d\n",
+			"pod dns-default-7: a container crash-loops", "oc -n openshift-dns logs dns-default-7 -c"},
+		"the pod of an etcd": {"$ oc get pods -n openshift-etcd\nNAME            READY   STATUS             RESTARTS      AGE\netcd-master-1   3/4     CrashLoopBackOff   12 (2m ago)   9d\n",
+			"pod etcd-master-1: the etcd of a control-plane host crash-loops", "oc -n openshift-etcd logs etcd-master-1 -c etcd"},
 		"an image": {"NAMESPACE        NAME      READY   STATUS             RESTARTS   AGE\nopenshift-etcd   etcd-m1   0/1     ImagePullBackOff   0          30m\n",
 			"pod etcd-m1: a container image cannot be pulled", "oc -n openshift-etcd describe pod etcd-m1"},
 		"operators": {"NAME             VERSION   AVAILABLE   PROGRESSING   DEGRADED   SINCE\nauthentication             False       True          True       48m\n" +
