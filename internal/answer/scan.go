@@ -18,6 +18,9 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 	t := &text{Page: page.Page{Style: o.Style}, o: o, d: &diagnosis.Diagnosis{}}
 	t.scanResult(r, c)
 	t.Parts(0, page.Dim, []string{page.Count(r.Lines, "line", "lines") + " read", "no cluster was asked"})
+	if r.Release3 {
+		t.Para(0, page.Span{}, page.Plain, release3)
+	}
 	if r.Damaged != "" && (r.Result == message.Present || len(r.Symptoms) > 0) {
 		t.Para(0, page.Span{}, page.Dim, "Not read whole: "+r.Damaged)
 	}
@@ -26,7 +29,7 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 			t.Para(0, page.Span{}, page.Dim, fmt.Sprintf("%d less likely causes are left out; -o json has them all.", len(r.Matches)-i))
 			break
 		}
-		t.scanMatch(i, m, c)
+		t.scanMatch(i, m, c, r.Release3)
 	}
 	if len(r.Symptoms) > 0 {
 		t.Blank()
@@ -63,6 +66,9 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 	t.scanNext(r)
 	return t.Flush(w)
 }
+
+// release3 is said of a text of OpenShift 3.
+const release3 = "A node of OpenShift 3 writes this. What Rollcall explains and advises is for OpenShift 4, and its steps are left out."
 
 // maxScanned is how many matches a person gets to see.
 const maxScanned = 5
@@ -185,7 +191,7 @@ var sureWords = map[fault.Grade]string{
 }
 
 // scanMatch writes one cause: its lines, and what to do about it.
-func (t *text) scanMatch(i int, m message.Match, c *fault.Catalog) {
+func (t *text) scanMatch(i int, m message.Match, c *fault.Catalog, release3 bool) {
 	t.Blank()
 	t.scanLines(m, fmt.Sprintf("%d. %s%s", i+1, matchTitle(m, c), sureWords[m.Confidence]))
 	if len(m.Explains) > 0 {
@@ -195,7 +201,7 @@ func (t *text) scanMatch(i int, m message.Match, c *fault.Catalog) {
 	if !ok {
 		return
 	}
-	if i > 0 {
+	if i > 0 || release3 {
 		t.more(2, m.Fault)
 		return
 	}
