@@ -25,7 +25,8 @@ SUBJECT narrows the answer: the name of a host, or as oc writes it
   ` + session.SubjectForms + `
 
 It only reads. Exit codes: 0 nothing wrong, or accepted, 1 the tool could not do its
-work, 2 a fault at or above --fail-on, 3 undecided.`,
+work, 2 a fault at or above --fail-on, 3 undecided. A text in which
+nothing reports trouble is 3: it does not show that a cluster is healthy (scan: 0).`,
 		Example: cmdutil.Example(a.Name, "diagnose", "the cluster of the kubeconfig") +
 			cmdutil.Example(a.Name, "diagnose node/control2", "what concerns one host") +
 			cmdutil.Example(a.Name, "diagnose --from ./must-gather.local.123", "an archive") +

@@ -31,7 +31,8 @@ mixed, cut or wrapped. It needs no cluster and reads files of any size.
 
 What a text does not show is unknown: an answer of scan is never "healthy".
 Exit codes: 0 no known sign of trouble, 1 the tool could not do its work, 2 a
-cause was found, 3 something failed and the text does not show why.`,
+cause was found, 3 something failed and the text does not show why. Diagnose --from
+answers such a text without trouble with 3: it does not show that a cluster is healthy.`,
 		Example: cmdutil.Example(a.Name, "scan console.txt", "a capture of a console") +
 			cmdutil.Example(a.Name, "scan -", "what is pasted into the terminal, up to Ctrl-D") +
 			cmdutil.Example(a.Name, "scan -o json kubelet.log", "for programs; docs/schema has the schema"),
