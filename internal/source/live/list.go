@@ -120,6 +120,10 @@ func (s *Source) pages(ctx context.Context, need evidence.Need, as served, form 
 			_ = convert.Wait() // the fetch's error is the one that says what happened
 			return nil, err
 		}
+		first := ""
+		if p.next != "" {
+			first = p.first() // before the page is converted: both decode its first object
+		}
 		part := new([]evidence.Object)
 		parts = append(parts, part)
 		convert.Go(func() (err error) {
@@ -129,7 +133,7 @@ func (s *Source) pages(ctx context.Context, need evidence.Need, as served, form 
 		if p.next == "" {
 			break
 		}
-		if p.next == token || n >= maxPages || begun.Again(p.first()) {
+		if p.next == token || n >= maxPages || begun.Again(first) {
 			_ = convert.Wait() // the endless list is the error
 			return nil, s.unavailable(ctx, ctx, need, Access{}, garbage("the list of %s does not end", need.Resource))
 		}
