@@ -106,7 +106,7 @@ func TestServe(t *testing.T) {
 	defer server.Close()
 	at, log, stop := serving(t, server.URL, "--interval", "10s")
 	metrics := func() string { return served(t, at+"/metrics") }
-	waitFor(t, log, "the first reading", func() bool { return strings.Contains(metrics(), "rollcall_last_run_timestamp_seconds") })
+	waitFor(t, log, "the first reading", func() bool { return strings.Contains(metrics(), "\nrollcall_last_run_timestamp_seconds ") })
 	text := metrics()
 	for _, want := range []string{"rollcall_blind 0", "rollcall_leader 1", `rollcall_verdict_info{class="healthy"} 1`, `rollcall_runs_total{result="ok"} 1`,
 		`rollcall_hosts{role="master",stage="config-done",state="passed"} 3`} {
@@ -134,14 +134,20 @@ func TestServe(t *testing.T) {
 	cluster.Mu.Lock()
 	cluster.Down = true
 	cluster.Mu.Unlock()
-	waitFor(t, log, "it says that it is blind", func() bool { return strings.Contains(metrics(), "rollcall_blind 1") })
-	if text = metrics(); !strings.Contains(text, root) || !strings.Contains(text, "rollcall_last_run_timestamp_seconds") {
+	waitFor(t, log, "it says that it is blind", func() bool { return strings.Contains(metrics(), "\nrollcall_blind 1\n") })
+	if text = served(t, at+"/"); !strings.Contains(text, "The cluster cannot be read") || !strings.Contains(text, "pool-source-missing, proven") {
+		t.Errorf("the page:\n%s", text)
+	}
+	if text = served(t, at+"/rollcall/report"); !strings.Contains(text, "pool-source-missing") {
+		t.Errorf("the report:\n%.2000s", text)
+	}
+	if text = metrics(); !strings.Contains(text, root) || !strings.Contains(text, "\nrollcall_last_run_timestamp_seconds ") {
 		t.Errorf("the last answer is gone:\n%s", text)
 	}
 	cluster.Mu.Lock()
 	cluster.Down = false
 	cluster.Mu.Unlock()
-	waitFor(t, log, "it reads again", func() bool { return strings.Contains(metrics(), "rollcall_blind 0") })
+	waitFor(t, log, "it reads again", func() bool { return strings.Contains(metrics(), "\nrollcall_blind 0\n") })
 	if len(cluster.Written) > 0 {
 		t.Errorf("it wrote %q", cluster.Written)
 	}
@@ -174,7 +180,7 @@ func TestServeBroken(t *testing.T) {
 				return strings.Contains(text, "rollcall_run_duration_seconds_count") && !strings.Contains(text, "rollcall_run_duration_seconds_count 0")
 			})
 			text := served(t, at+"/metrics")
-			if kind.Blind && !strings.Contains(text, "rollcall_blind 1") {
+			if kind.Blind && !strings.Contains(text, "\nrollcall_blind 1\n") {
 				t.Errorf("it is not blind:\n%s", text)
 			}
 			if code := stop(); code != cmdutil.ExitOK {
@@ -206,7 +212,7 @@ func TestServeRights(t *testing.T) {
 	}))
 	defer server.Close()
 	at, log, stop := serving(t, server.URL, "--lease", "rollcall/rollcall")
-	waitFor(t, log, "the first reading", func() bool { return strings.Contains(served(t, at+"/metrics"), "rollcall_last_run_timestamp_seconds") })
+	waitFor(t, log, "the first reading", func() bool { return strings.Contains(served(t, at+"/metrics"), "\nrollcall_last_run_timestamp_seconds ") })
 	waitFor(t, log, "it watches", func() bool {
 		mu.Lock()
 		defer mu.Unlock()

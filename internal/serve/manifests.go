@@ -142,6 +142,9 @@ func (m Manifests) rights() []document {
 		{APIGroups: []string{openshift.AuthorizationGroup}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
 	}, account))
 	lease := readerrole.Meta{Name: name + "-lease", Namespace: m.Namespace}
+	reader := readerrole.Bound(readerrole.Meta{Name: name + "-reader"}, []readerrole.Rule{
+		{URLs: []string{StatusPath, ReportPath}, Verbs: []string{"get"}}}, account)
+	add("For people who may see the page. It is bound to no one: oc adm policy add-cluster-role-to-user "+name+"-reader USER", reader[:1])
 	add("The lease between replicas. `create` cannot be bound to a name.", readerrole.Bound(lease, []readerrole.Rule{
 		{APIGroups: []string{openshift.CoordinationGroup}, Resources: []string{"leases"}, ResourceNames: []string{name}, Verbs: []string{"get", "update"}},
 		{APIGroups: []string{openshift.CoordinationGroup}, Resources: []string{"leases"}, Verbs: []string{"create"}},

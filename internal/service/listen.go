@@ -10,11 +10,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/rollcall-project/rollcall/internal/crash"
 )
 
 // Site is what a listener serves. Everything is read with GET.
@@ -52,9 +55,9 @@ func Listen(ctx context.Context, l net.Listener, site Site) error {
 		}
 		_, _ = io.WriteString(w, "ok\n")
 	})
-	var all http.Handler = mux
+	all := reported(mux)
 	if site.Local {
-		all = onlyLocal(mux)
+		all = onlyLocal(all)
 	}
 	s := &http.Server{Handler: all, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14}
@@ -67,6 +70,18 @@ func Listen(ctx context.Context, l net.Listener, site Site) error {
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)
 	}
 	return nil
+}
+
+// reported answers a panic with the line that a user can report: net/http would write its values to stderr.
+func reported(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		defer func() {
+			if defect := recover(); defect != nil {
+				http.Error(w, crash.Line("rollcall", defect, debug.Stack()), http.StatusInternalServerError)
+			}
+		}()
+		next.ServeHTTP(w, req)
+	})
 }
 
 // onlyLocal refuses requests that name another host than this machine: the name of an attacker's site can be made to lead

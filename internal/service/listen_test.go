@@ -80,12 +80,13 @@ func TestListen(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	t.Run("served", func(t *testing.T) {
 		at := "http://" + listen(t, Site{Metrics: metrics(), Ready: func() error { return errors.New("not yet") }, Home: "/page",
-			Pages: map[string]http.Handler{"/page": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a page") })}})
+			Pages: map[string]http.Handler{"/page": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a page") }),
+				"/defect": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a secret") })}})
 		for path, want := range map[string]struct {
 			code int
 			text string
 		}{"/healthz": {200, "ok"}, "/readyz": {503, "not yet"}, "/metrics": {200, "some_gauge 0"}, "/page": {200, "a page"}, "/": {302, "/page"},
-			"/else": {404, ""}, "/debug/pprof/": {404, ""}} {
+			"/else": {404, ""}, "/defect": {500, "a value of type string"}, "/debug/pprof/": {404, ""}} {
 			if code, body := fetch(t, client, at+path); code != want.code || !strings.Contains(body, want.text) {
 				t.Errorf("%s: %d %.200s", path, code, body)
 			}

@@ -41,19 +41,21 @@ func Command(frame *cmdutil.App, version string) *cobra.Command {
 	a := &app{App: frame, version: version, source: cmdutil.Options()}
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "read a cluster all the time: metrics for Prometheus",
+		Short: "read a cluster all the time: metrics for Prometheus, and a page",
 		Long: `Serve reads one cluster all the time, as "diagnose" does, and gives the newest answer as
-metrics: which hosts have not joined, which cause is proven, and how old the answer is. It
-reads again at once when an object changes, and at least once in the interval, but takes
-at most 5 % of the time. It only reads; with --lease it writes one Lease.
+metrics and as a page: which hosts have not joined, which cause is proven, and how old the
+answer is. It reads again at once when an object changes, and at least once in the
+interval, but takes at most 5 % of the time. It only reads; with --lease it writes one
+Lease.
 
 While the cluster cannot be read the last answer stays, with its age, and rollcall_blind
 is 1.
 
 Without --tls-dir it serves this machine only, to whoever is on it. With it, it serves
-HTTPS, and asks the API server about each caller: /metrics needs the right to get the
-nonResourceURL /metrics.`,
-		Example: cmdutil.Example(frame.Name, "serve", "metrics of the cluster of the kubeconfig, on this machine") +
+HTTPS, and asks the API server about each caller, who needs permission to get the
+nonResourceURLs /metrics, and /rollcall and /rollcall/report for the page. A browser sends
+a token as the password.`,
+		Example: cmdutil.Example(frame.Name, "serve", "the cluster of the kubeconfig, on this machine: http://127.0.0.1:8386") +
 			cmdutil.Example(frame.Name, "serve --listen :8386 --tls-dir /etc/tls --lease rollcall/rollcall", "in a pod, as one of several replicas"),
 		Args: cmdutil.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context()) },
@@ -107,7 +109,7 @@ func (a *app) serve(ctx context.Context) error {
 		return err
 	}
 	server := serve.New(c)
-	site := service.Site{Metrics: c.Metrics.Registry, Ready: server.Ready, Local: a.tlsDir == ""}
+	site := service.Site{Metrics: c.Metrics.Registry, Ready: server.Ready, Local: a.tlsDir == "", Home: serve.StatusPath, Pages: server.Pages()}
 	if a.tlsDir != "" {
 		if site.TLS, err = service.TLS(a.tlsDir); err != nil {
 			return fmt.Errorf("--tls-dir: %w", err)
