@@ -27,7 +27,7 @@ func (a *app) readWords(ctx context.Context, c *fault.Catalog, words string) (*m
 	if err != nil {
 		return nil, fmt.Errorf("make sanitizer: %w", err)
 	}
-	return x.Read(ctx, strings.NewReader(words), clean.Line)
+	return x.Read(ctx, clean.Joined(strings.NewReader(words)), clean.Alone)
 }
 
 // shownFaults are the faults that a text shows, causes before symptoms.

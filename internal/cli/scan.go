@@ -148,7 +148,7 @@ func (a *app) readText(ctx context.Context, name string, in io.Reader) (*message
 	}
 	defer a.Progress("reading the text ...")()
 	head := &headWriter{}
-	r, err := x.Read(ctx, io.TeeReader(in, head), clean.Line)
+	r, err := x.Read(ctx, clean.Joined(io.TeeReader(in, head)), clean.Alone)
 	if err != nil || head.more {
 		return r, c, err
 	}

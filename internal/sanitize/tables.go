@@ -29,10 +29,10 @@ const maxHead = 512
 // tableSigns stand between cells. Of those that may be in a sentence, the head has no blanks behind them.
 var tableSigns = []string{"│", "║", "┃", "|", "\t", ",", ";", ""}
 
-func (r *tableReader) active() bool { return len(r.columns) > 0 }
+func (r *tableReader) active() bool { return r != nil && len(r.columns) > 0 }
 
-// sees reports whether a line is of a table, or may be its head.
-func (r *tableReader) sees(line string) bool { return r.active() || opensTable(line) }
+// sees reports whether a line is of a table, or may be its head. Only a stream of lines has a reader.
+func (r *tableReader) sees(line string) bool { return r != nil && (r.active() || opensTable(line)) }
 
 // opensTable is a quick look for a line that ends in names of columns.
 func opensTable[T string | []byte](line T) bool {

@@ -27,7 +27,7 @@ func (ses *Session) MessagesOf(ctx context.Context, sources []*paste.Source) (*m
 	}
 	var texts []*message.Report
 	for _, p := range sources {
-		found, err := x.Read(ctx, bytes.NewReader(p.Text()), clean.Line)
+		found, err := x.Read(ctx, clean.Joined(bytes.NewReader(p.Text())), clean.Alone)
 		if err != nil {
 			return nil, nil, err
 		}
