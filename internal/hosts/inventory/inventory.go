@@ -128,6 +128,10 @@ type Named struct {
 	By  string // one of namedhost's words
 
 	Console bool // text of its console was given
+	// Seen is the first line of its journal, Kubelet the first one of its kubelet: without their messages
+	// and times; nil where no journal has one.
+	Seen    *evidence.Item
+	Kubelet *evidence.Item
 }
 
 // Gap counts hosts that are wanted and that no object names.

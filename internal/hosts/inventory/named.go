@@ -62,11 +62,26 @@ func (b *builder) nameHost(o evidence.Object, n namedhost.Host) {
 		h.Expected, h.Spare = true, false
 	}
 	if h.Named == nil || namedhost.Expected(n) {
-		h.Named = &Named{Loc: o.Loc, By: n.By, Console: h.Named != nil && h.Named.Console}
+		before := h.Named
+		h.Named = &Named{Loc: o.Loc, By: n.By}
+		if before != nil {
+			h.Named.Console, h.Named.Seen, h.Named.Kubelet = before.Console, before.Seen, before.Kubelet
+		}
 	}
+	h.Named.Seen = firstLine(h.Named.Seen, o.Loc, n.Seen)
+	h.Named.Kubelet = firstLine(h.Named.Kubelet, o.Loc, n.Kubelet)
 	h.Named.Console = h.Named.Console || n.Console
 	h.alias(n.Name)
 	h.addresses(n.Addresses...)
+}
+
+// firstLine is a line that is known, or the one of a file.
+func firstLine(known *evidence.Item, file evidence.Locator, line *namedhost.Line) *evidence.Item {
+	if known != nil || line == nil {
+		return known
+	}
+	file.Line = line.Number
+	return &evidence.Item{Locator: file, Excerpt: line.Head}
 }
 
 // OnlyNamed reports whether nothing of the cluster names the host.

@@ -207,6 +207,8 @@ func (s *shared) of(ctx context.Context, w *facts.World, h inventory.Host) (*vie
 		}
 		if ok {
 			v.kubelet = &line
+		} else {
+			v.kubelet = timed(h.Named.Kubelet, w.Now)
 		}
 		if v.logged, err = kubelet.Reached(ctx, w, h); err != nil {
 			return nil, err
@@ -214,9 +216,24 @@ func (s *shared) of(ctx context.Context, w *facts.World, h inventory.Host) (*vie
 		if err := v.readLogin(ctx, w); err != nil {
 			return nil, err
 		}
+		if line := timed(h.Named.Seen, w.Now); line != nil {
+			v.logged[fault.Powered] = *line
+		}
 	}
 	v.ignition, err = s.readIgnition(ctx, w, h)
 	return v, err
+}
+
+// timed is a line of a journal with its time: a host that logs runs, and a kubelet that logs was started
+// after Ignition (openshift/machine-config-operator:templates/{master,worker}/01-*-kubelet/_base/units is a
+// unit of the rendered config). Nil without such a line.
+func timed(line *evidence.Item, now time.Time) *evidence.Item {
+	if line == nil {
+		return nil
+	}
+	at := *line
+	at.Time, _ = evidence.LineTime(at.Excerpt, now)
+	return &at
 }
 
 // loginPrompt is the signature of a screen on which somebody can log in: the host runs, be it its own

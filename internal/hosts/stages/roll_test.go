@@ -20,6 +20,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/fixture"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/scan"
 )
@@ -256,5 +257,38 @@ func TestGapSince(t *testing.T) {
 	}
 	if list := missing(inventory.Gap{Role: "worker", Wanted: 1}, now); !list[0].Since.IsZero() {
 		t.Errorf("without a MachineSet since %v", list[0].Since)
+	}
+}
+
+// TestLoggedLines: a line of a host's journal shows that it is powered, and one of its kubelet that its
+// first boot is over. Before that nothing is claimed.
+func TestLoggedLines(t *testing.T) {
+	const (
+		crio    = "Nov 12 03:01:00 w1 crio[9]: time=\"x\" level=info msg=\"y\"\n"
+		kubelet = "Nov 12 03:04:05 w1 kubenswrapper[123]: I1112 03:04:05.100000 123 x.go:1] y\n"
+	)
+	for name, c := range map[string]struct {
+		text string
+		want fault.Stage // at which the host is
+	}{
+		"some program":   {crio, fault.Imaged},
+		"the kubelet":    {crio + kubelet, fault.ClientCert},
+		"of another one": {strings.ReplaceAll(kubelet, " w1 ", " localhost "), ""},
+	} {
+		reader, err := fixture.Reader(fstest.MapFS{"host.log": {Data: []byte(c.text)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := Caller{}.Hosts(t.Context(), facts.NewWorld(reader, time.Date(2026, 11, 12, 4, 0, 0, 0, time.UTC)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var at fault.Stage
+		for _, h := range list {
+			at = h.Stage
+		}
+		if at != c.want {
+			t.Errorf("%s: at %q, want %q: %s", name, at, c.want, render(list))
+		}
 	}
 }

@@ -18,6 +18,7 @@ func TestShortTitleIsASentence(t *testing.T) {
 	}
 	inside := regexp.MustCompile(` \{[a-zA-Z][a-zA-Z0-9_.]*\},`)
 	onlySubject := regexp.MustCompile(`^(?:\w+ )?\{\w+\}: \{[a-zA-Z.]+\}$`)
+	hole := regexp.MustCompile(`\{([a-zA-Z][a-zA-Z0-9_.]*)\}`)
 	for _, f := range c.Faults {
 		short := fault.ShortTitle(f)
 		if f.General == "" && inside.MatchString(strings.ReplaceAll(f.Title, " {"+string(f.For)+"},", "")) {
@@ -25,6 +26,15 @@ func TestShortTitleIsASentence(t *testing.T) {
 		}
 		if len(strings.Fields(short)) < 3 || strings.ContainsAny(short, "{}") || strings.HasSuffix(short, ",") {
 			t.Errorf("%s: %q is no sentence", f.ID, short)
+		}
+		for _, title := range []string{f.Title, f.General} { // what an answer shows where no value is known
+			filled := fault.ParseTitle(f, title).FillWhole(f, "x", func(string) string { return "" })
+			own := hole.ReplaceAllString(f.Title+f.General, "")
+			for _, m := range hole.FindAllStringSubmatch(title, -1) {
+				if in := strings.ToUpper(m[1][strings.LastIndexByte(m[1], '.')+1:]); strings.Contains(filled, in) && !strings.Contains(own, in) {
+					t.Errorf("%s: %q is %q without its values: %s is in an answer", f.ID, title, filled, in)
+				}
+			}
 		}
 		if f.General == "" && onlySubject.MatchString(f.Title) {
 			t.Errorf("%s: nothing is left of %q but its subject: it needs general", f.ID, f.Title)

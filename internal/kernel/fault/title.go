@@ -43,8 +43,25 @@ func ParseTitle(f *Fault, text string) Title {
 // returns for them. A value that is not there, "", leaves no gap: what only introduces it
 // is left out as well, and elsewhere its name stands in capitals, as in a command.
 func (t Title) Fill(name string, show func(expr string) string) string {
+	text, _ := t.fill(name, show)
+	return text
+}
+
+// FillWhole fills a title, or the general one of the fault where a value is missing that the sentence
+// needs: a name in capitals is for a command, and no part of an answer.
+func (t Title) FillWhole(f *Fault, name string, show func(expr string) string) string {
+	text, whole := t.fill(name, show)
+	if whole || f.General == "" {
+		return text
+	}
+	return FillTitle(f, f.General, name, show)
+}
+
+// fill also reports whether no name in capitals is in the text.
+func (t Title) fill(name string, show func(expr string) string) (text string, whole bool) {
+	whole = true
 	if len(t.parts) == 1 {
-		return t.parts[0]
+		return t.parts[0], whole
 	}
 	var room [9]string
 	filled := append(room[:0], t.parts...)
@@ -54,9 +71,10 @@ func (t Title) Fill(name string, show func(expr string) string) string {
 			filled[i] = name
 		} else if filled[i] = show(expr); filled[i] == "" {
 			leaveOut(filled, i, strings.ToUpper(expr[strings.LastIndexByte(expr, '.')+1:]))
+			whole = whole && filled[i] == ""
 		}
 	}
-	return strings.TrimSpace(strings.Join(filled, ""))
+	return strings.TrimSpace(strings.Join(filled, "")), whole
 }
 
 // leaveOut writes a title without the value at i, or placeholder where the sentence needs

@@ -1,10 +1,12 @@
 package archive
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
 // TestNamedByJournals: a journal by itself names its hosts; the bootstrap host is one.
@@ -33,6 +35,41 @@ func TestNamedByJournals(t *testing.T) {
 		}
 		if strings.Join(got, " ") != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
+		}
+	}
+}
+
+// TestSeenInJournals: the first line of a host, and the first one of its kubelet, are kept without their
+// messages: they show that the machine runs, and that its kubelet was started.
+func TestSeenInJournals(t *testing.T) {
+	const (
+		boot    = "Nov 12 03:00:00 w1 systemd[1]: Reached target Basic System.\n"
+		crio    = "Nov 12 03:01:00 w1 crio[9]: time=\"x\" level=info msg=\"token s3cret\"\n"
+		kubelet = "Nov 12 03:04:05 w1 hyperkube[123]: I1112 03:04:05.1 123 x.go:1] secret\n"
+	)
+	for name, c := range map[string]struct{ lines, seen, kubelet string }{
+		"a kubelet":         {kubelet + kubelet, "1 Nov 12 03:04:05 w1 hyperkube[123]", "1 Nov 12 03:04:05 w1 hyperkube[123]"},
+		"others before it":  {boot + crio + kubelet, "1 Nov 12 03:00:00 w1 systemd[1]", "3 Nov 12 03:04:05 w1 hyperkube[123]"},
+		"no kubelet":        {crio, "1 Nov 12 03:01:00 w1 crio[9]", ""},
+		"after other lines": {"Nov 12 02:00:00 localhost kernel: x\n" + kubelet, "2 Nov 12 03:04:05 w1 hyperkube[123]", "2 Nov 12 03:04:05 w1 hyperkube[123]"},
+	} {
+		list, err := open(t, "-- host.log --\n"+c.lines).List(t.Context(), evidence.NamedHosts, "")
+		if err != nil || len(list) != 1 {
+			t.Errorf("%s: %v, %v", name, list, err)
+			continue
+		}
+		h, err := namedhost.Of(list[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, l := range map[string]*namedhost.Line{c.seen: h.Seen, c.kubelet: h.Kubelet} {
+			got := ""
+			if l != nil {
+				got = fmt.Sprint(l.Number, " ", l.Head)
+			}
+			if got != what {
+				t.Errorf("%s: %q, want %q", name, got, what)
+			}
 		}
 	}
 }

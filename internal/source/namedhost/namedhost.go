@@ -26,6 +26,15 @@ type Host struct {
 	By string `json:"by"`
 	// Console: text of the host's console was given.
 	Console bool `json:"console,omitempty"`
+	// Seen is the first line of the host in its journal, Kubelet the first one of its kubelet.
+	Seen    *Line `json:"seen,omitempty"`
+	Kubelet *Line `json:"kubelet,omitempty"`
+}
+
+// Line is the header of a line: its time, host and program, without the message.
+type Line struct {
+	Number int    `json:"line"`
+	Head   string `json:"head"`
 }
 
 // What names a host.

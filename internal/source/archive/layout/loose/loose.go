@@ -155,25 +155,51 @@ func hosts(ctx context.Context, c *member.Container, e layout.Entry) ([]namedhos
 		return nil, ctx.Err() // reading the text says why
 	}
 	defer func() { _ = in.Close() }()
-	var names []string
-	bootstrap := false
+	var list []namedhost.Host
+	bootstrap, number := false, 0
 	_ = journal.EachLine(member.WithContext(ctx, io.LimitReader(in, layout.MaxLines)), func(line []byte) bool { // where it breaks off the text itself says so
-		if host, id, ok := journal.Head(line); ok {
-			if bootstrap = slices.Contains(bootstrapPrograms, string(id)); bootstrap {
-				return false
-			}
-			if name := string(bytes.ToLower(host)); layout.OwnName(host) && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+		number++
+		host, id, ok := journal.Head(line)
+		if !ok {
+			return true
 		}
-		return len(names) < maxHosts
+		if bootstrap = slices.Contains(bootstrapPrograms, string(id)); bootstrap {
+			return false
+		}
+		if layout.OwnName(host) {
+			list = seen(list, string(bytes.ToLower(host)), string(id), namedhost.Line{Number: number, Head: header(line)})
+		}
+		return len(list) < maxHosts
 	})
 	if bootstrap {
 		return []namedhost.Host{{Name: namedhost.Bootstrap, Role: namedhost.Bootstrap, By: namedhost.Journal}}, ctx.Err()
 	}
-	list := make([]namedhost.Host, len(names))
-	for i, n := range names {
-		list[i] = namedhost.Host{Name: n, By: namedhost.Journal}
-	}
 	return list, ctx.Err()
+}
+
+// seen notes a line of a host: that the machine runs, and that its kubelet does.
+func seen(list []namedhost.Host, name, id string, line namedhost.Line) []namedhost.Host {
+	i := slices.IndexFunc(list, func(h namedhost.Host) bool { return h.Name == name })
+	if i < 0 {
+		i = len(list)
+		list = append(list, namedhost.Host{Name: name, By: namedhost.Journal, Seen: &line})
+	}
+	if list[i].Kubelet == nil && journal.UnitOf(id) == "kubelet" {
+		list[i].Kubelet = &line
+	}
+	return list
+}
+
+// longestHead bounds the header of a line.
+const longestHead = 200
+
+// header is a line without its message.
+func header(line []byte) string {
+	head, _, ok := bytes.Cut(line, []byte("]: "))
+	if ok {
+		head = append(bytes.Clone(head), ']')
+	} else {
+		head, _, _ = bytes.Cut(line, []byte(": "))
+	}
+	return string(head[:min(len(head), longestHead)])
 }
