@@ -106,8 +106,8 @@ func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 	return p.Flush(w)
 }
 
-// PlainTitle is a fault's title outside a diagnosis: its placeholders are shown as words.
-func PlainTitle(f *fault.Fault) string { return Plain(f.Title) }
+// PlainTitle is a fault's title outside a diagnosis, where none of its values is known.
+func PlainTitle(f *fault.Fault) string { return fault.ShortTitle(f) }
 
 func edgeWords(id string, e fault.Edge) string {
 	return fmt.Sprintf("%s (%s; %s)", id, relations[e.On], e.Strength)
@@ -328,8 +328,7 @@ func items(p *page.Page, title string, list []string) {
 	}
 }
 
-// List writes ids with their titles, on one line each where the rows are in groups. A title
-// that is too long for the terminal is cut there; into a pipe it is whole.
+// List writes ids with their titles, which are whole.
 func List(w io.Writer, rows []Row, o Options) error {
 	p := &page.Page{Style: o.Style}
 	in, widths := map[string]int{}, map[string]int{}
@@ -338,10 +337,6 @@ func List(w io.Writer, rows []Row, o Options) error {
 		in[r.Group]++
 	}
 	for i, r := range rows {
-		limit := 0
-		if r.Group != "" {
-			limit = 1
-		}
 		if r.Group != "" && !o.NoHeaders && (i == 0 || rows[i-1].Group != r.Group) {
 			if i > 0 {
 				p.Blank()
@@ -354,7 +349,7 @@ func List(w io.Writer, rows []Row, o Options) error {
 			p.Para(4, page.Span{}, page.Plain, r.Title)
 			continue
 		}
-		p.Lead(0, page.Bold.Span(lead), strings.Repeat(" ", page.Length(lead)), page.Plain, r.Title, limit)
+		p.Lead(0, page.Bold.Span(lead), strings.Repeat(" ", page.Length(lead)), page.Plain, r.Title, 0)
 	}
 	return p.Flush(w)
 }

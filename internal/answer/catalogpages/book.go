@@ -109,7 +109,7 @@ func refusedLink(up string, r *fault.RefusedRemedy) string {
 
 // title is a fault's title with words for its values. fault.ShortTitle leaves values out,
 // which changes what some titles say ("is to be online, and is powered on").
-func title(f *fault.Fault) string { return prose(answer.Plain(f.Title)) }
+func title(f *fault.Fault) string { return prose(answer.PlainTitle(f)) }
 
 func remedyTitle(r *fault.Remedy) string { return prose(answer.Plain(r.Title)) }
 

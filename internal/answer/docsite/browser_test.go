@@ -197,7 +197,7 @@ func TestSearch(t *testing.T) {
 	b.until(first, "#catalog/faults/config-drift")
 	b.press("Enter", 13)
 	b.until(shown, "catalog/faults/config-drift")
-	b.until(`document.title.includes("differs from its config")`, "true")
+	b.until(`document.title.includes("differs from its current config")`, "true")
 
 	b.press("/", 191) // selects what is there
 	b.insert("content mismatch for file")

@@ -127,7 +127,7 @@ func unlisted(f *fault.Fault, err error) diagnosis.Finding {
 	supply := evidence.SupplyOf(err)
 	return diagnosis.Finding{
 		Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: fault.Unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
-		Title:  fault.ParseTitle(f, f.Title).FillWhole(f, unnamed(f.For), func(string) string { return "" }),
+		Title:  fault.FillTitle(f, f.Title, unnamed(f.For), func(string) string { return "" }),
 		Reason: "it could not be read which there are: " + err.Error(), Supply: &supply,
 	}
 }

@@ -80,7 +80,7 @@ func position(text, name string) int {
 // not evaluated the title has no values.
 func (t *tested) titleOf(s fault.Subject) string {
 	v := &t.state
-	return t.title.FillWhole(t.fault, s.Name, func(expr string) string {
+	return t.title.Fill(s.Name, func(expr string) string {
 		if !v.judged {
 			return ""
 		}

@@ -193,16 +193,35 @@ func TestFillTitle(t *testing.T) {
 // TestFillTitleWithoutValues: a value that is not there leaves no gap in a title.
 func TestFillTitleWithoutValues(t *testing.T) {
 	f := &Fault{For: Host}
-	for _, c := range []struct{ title, want string }{
-		{"the inspection of {host} failed: {x.message}", "the inspection of h failed"},
-		{"{host} differs from others ({x.what})", "h differs from others"},
-		{"{host}: {x.url}: no route", "h: no route"},
-		{"{x.container} of {host} crash-loops: {x.said}", "CONTAINER of h crash-loops"},
-		{"operator {x.operator} has a status of {host}", "operator OPERATOR has a status of h"},
-		{"{host} is well", "h is well"},
+	for _, c := range []struct{ title, general, want string }{
+		{"the inspection of {host} failed: {x.message}", "", "the inspection of h failed"},
+		{"{host} differs from others ({x.what})", "", "h differs from others"},
+		{"{host}: {x.url}: no route", "", "h: no route"},
+		{"{x.container} of {host} crash-loops: {x.said}", "", "CONTAINER of h crash-loops"},
+		{"operator {x.operator} has a status of {host}", "", "operator OPERATOR has a status of h"},
+		{"{host} is well", "", "h is well"},
+		{"{x.container} of {host} crash-loops: {x.said}", "a container of the host crash-loops", "a container of h crash-loops"},
+		{"{host} cannot reach {x.registry}, which it pulls from", "the host cannot reach its registry", "h cannot reach its registry"},
+		{"{x.a} is on {host}", "{host} has an A", "h has an A"},
+		{"{x.a} is on {host}", "there is an A", "there is an A (h)"},
+		{"host {host}: {x.says}", "a host reports something", "h reports something"},
 	} {
+		f.Title, f.General = c.title, c.general
 		if got := FillTitle(f, c.title, "h", func(string) string { return "" }); got != c.want {
 			t.Errorf("%q: got %q, want %q", c.title, got, c.want)
+		}
+	}
+}
+
+// TestSpan: a duration has as many digits as a reader needs.
+func TestSpan(t *testing.T) {
+	const day = 24 * time.Hour
+	for d, want := range map[time.Duration]string{
+		-time.Second: "in the future", 119 * time.Second: "119s", 2 * time.Minute: "2m", 90 * time.Minute: "1h30m", 47 * time.Hour: "47h",
+		2*day + time.Hour: "2d1h", 7*day + 23*time.Hour: "7d23h", 8*day + 23*time.Hour: "8d", 729 * day: "729d", 1203*day + 23*time.Hour: "3y",
+	} {
+		if got := Span(d); got != want {
+			t.Errorf("%s: %s, want %s", d, got, want)
 		}
 	}
 }

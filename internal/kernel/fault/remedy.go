@@ -274,15 +274,15 @@ func (r *Remedy) Bind(f *Fault) (*Fault, error) {
 
 // Fill fills the placeholders of a remedy, without judging its requirements. show returns
 // the values of an expression, nil where they are not known: a command then has a
-// placeholder that a person fills, as <HOST>.
+// placeholder that a person fills, as <HOST>, and a sentence says "the host".
 func (r *Remedy) Fill(f *Fault, s Subject, show func(expr string) []string) Advice {
 	say := func(text string) string {
-		return strings.TrimSpace(fill(f, s, text, func(name string, values []string) string {
+		return strings.TrimSpace(withoutGaps(fill(f, s, text, func(name string, values []string) string {
 			if values == nil {
-				return blank(name)
+				return gap(name)
 			}
 			return strings.Join(values, ", ")
-		}, show))
+		}, show)))
 	}
 	command := func(text string) string {
 		return strings.TrimSpace(fill(f, s, text, func(name string, values []string) string {

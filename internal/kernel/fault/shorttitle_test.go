@@ -28,7 +28,7 @@ func TestShortTitleIsASentence(t *testing.T) {
 			t.Errorf("%s: %q is no sentence", f.ID, short)
 		}
 		for _, title := range []string{f.Title, f.General} { // what an answer shows where no value is known
-			filled := fault.ParseTitle(f, title).FillWhole(f, "x", func(string) string { return "" })
+			filled := fault.ParseTitle(f, title).Fill("x", func(string) string { return "" })
 			own := hole.ReplaceAllString(f.Title+f.General, "")
 			for _, m := range hole.FindAllStringSubmatch(title, -1) {
 				if in := strings.ToUpper(m[1][strings.LastIndexByte(m[1], '.')+1:]); strings.Contains(filled, in) && !strings.Contains(own, in) {
@@ -38,6 +38,29 @@ func TestShortTitleIsASentence(t *testing.T) {
 		}
 		if f.General == "" && onlySubject.MatchString(f.Title) {
 			t.Errorf("%s: nothing is left of %q but its subject: it needs general", f.ID, f.Title)
+		}
+	}
+}
+
+// TestTitleWithoutValues: the title of a named subject of which no value is known is a sentence, too:
+// no name of a value is in it, and what only explains a value is gone with it.
+func TestTitleWithoutValues(t *testing.T) {
+	c, err := fault.Load(catalog.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hole := regexp.MustCompile(`\{[a-zA-Z][a-zA-Z0-9_.]*\}`)
+	dangling := regexp.MustCompile(`\b(?:to|on|in|of|from|itself|resolve|reach|reports|Secret|Node|through), (?:which|so|its|a)\b`)
+	for _, f := range c.Faults {
+		got := fault.FillTitle(f, f.Title, "w1", func(string) string { return "" })
+		for _, name := range hole.FindAllString(f.Title, -1) {
+			name = strings.ToUpper(strings.Trim(name[strings.LastIndexByte(name, '.')+1:], "{}"))
+			if regexp.MustCompile(`\b`+name+`\b`).MatchString(got) && !strings.Contains(f.Title+f.General, name) {
+				t.Errorf("%s: %q has the name of a value: it needs general", f.ID, got)
+			}
+		}
+		if len(strings.Fields(got)) < 3 || strings.ContainsAny(got, "{}<>") || dangling.MatchString(got) {
+			t.Errorf("%s: %q is no sentence: it needs general", f.ID, got)
 		}
 	}
 }
