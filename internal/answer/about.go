@@ -24,9 +24,12 @@ func (t *text) source() {
 	t.Parts(0, page.Dim, sourceParts(&d))
 }
 
+// longPath is how many characters a path has that is shortened: half a row of the narrowest screen.
+const longPath = 40
+
 // shortPath is the end of a path that would fill a row.
 func (t *text) shortPath(name string) string {
-	if page.Length(name) < t.Room()/2 || strings.ContainsAny(name, " ,") || !strings.Contains(name, "/") {
+	if page.Length(name) <= longPath || strings.ContainsAny(name, " ,") || !strings.Contains(name, "/") {
 		return name
 	}
 	return t.Sign(page.Ellipsis) + "/" + path.Base(name)

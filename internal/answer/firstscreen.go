@@ -19,8 +19,7 @@ func (t *text) hostsLine() {
 	if expected > 0 {
 		head += notDone(rows, fmt.Sprint(expected)) + ": "
 	}
-	room := min(hostsRoom, t.Room()-2)
-	fits := func(text string) bool { return len(page.Break(t.Clean(head+text), room, room)) <= 2 }
+	fits := func(text string) bool { return len(page.Break(t.Clean(head+text), page.LineRoom, page.LineRoom)) <= 2 }
 	groups := t.d.Groups.Hosts
 	stages := t.hostStages(groups, "")
 	if fits(stages) {
@@ -33,9 +32,6 @@ func (t *text) hostsLine() {
 	}
 	t.Lead(0, page.Bold.Span(head), "  ", page.Plain, stages, 0)
 }
-
-// hostsRoom are the columns of a row of hosts, also where a row has no end.
-const hostsRoom = 120
 
 // hostStages lists the hosts of each stage, without the domain that all have.
 func (t *text) hostStages(groups []diagnosis.HostGroup, domain string) string {

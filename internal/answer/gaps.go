@@ -54,7 +54,7 @@ func (t *text) missingLogs() {
 	}
 	for _, c := range t.d.Coverage {
 		if strings.HasPrefix(c.Need, string(evidence.ContainerLog)+" ") && c.State == evidence.Partial {
-			t.Para(2, page.Span{}, page.Dim, squeeze(t.Clean(needWords(c.Need)+", only in part: "+c.Reason), t.Room()-2, fewExcerpt, t.Sign(page.Ellipsis)))
+			t.Para(2, page.Span{}, page.Dim, squeeze(t.Clean(needWords(c.Need)+", only in part: "+c.Reason), fewExcerpt, t.Sign(page.Ellipsis)))
 		}
 	}
 }
@@ -100,20 +100,31 @@ func (t *text) gap(g diagnosis.Gap) {
 	if reason := reasonOf(g); reason != "" {
 		line += ": " + reason
 	}
-	if len(g.Supply) == 1 && !t.o.Wide {
-		if how := t.o.supply(g.Supply[0]); page.Length(t.Clean(line+"; get it: "+how))+2 <= t.Room() {
+	if ways := t.ways(g); len(ways) == 1 && !t.o.Wide {
+		if how := ways[0]; page.Length(t.Clean(line+"; get it: "+how))+2 <= t.Room() {
 			t.Line(0, page.Plain.Span("- "+line+"; get it: "), page.Cyan.Span(how))
 			return
 		}
 	}
-	t.Para(0, page.Plain.Span("- "), page.Plain, squeeze(t.Clean(line), t.Room()-2, t.limit(fewExcerpt+1), t.Sign(page.Ellipsis)))
-	for i, s := range g.Supply {
+	t.Para(0, page.Plain.Span("- "), page.Plain, squeeze(t.Clean(line), t.limit(fewExcerpt+2), t.Sign(page.Ellipsis)))
+	for i, s := range t.ways(g) {
 		if i == fewGetting && !t.o.Wide {
-			t.Para(2, page.Span{}, page.Dim, moreHint(len(g.Supply)-i))
+			t.Para(2, page.Span{}, page.Dim, moreHint(len(t.ways(g))-i))
 			return
 		}
-		t.Lead(2, page.Plain.Span("get it: "), "  ", page.Cyan, t.o.supply(s), 0)
+		t.Lead(2, page.Plain.Span("get it: "), "  ", page.Cyan, s, 0)
 	}
+}
+
+// ways are how to get what is missing, each once.
+func (t *text) ways(g diagnosis.Gap) []string {
+	var list []string
+	for _, s := range g.Supply {
+		if how := t.o.supply(s); !slices.Contains(list, how) {
+			list = append(list, how)
+		}
+	}
+	return list
 }
 
 // needWords says a need in field terms.

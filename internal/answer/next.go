@@ -55,6 +55,9 @@ func (t *text) supplyList() []string {
 			list = append(list, s)
 		}
 	}
+	if t.mayNotRead() != "" {
+		add(t.o.know(askForRights))
+	}
 	for _, u := range t.d.Unexplained {
 		for _, s := range u.Suspects {
 			add(t.o.fetch(s.Supply))

@@ -52,15 +52,16 @@ func (t *text) proofLine(p proof) {
 		return
 	}
 	if text = t.Clean(text); p.Locator.Line > 0 {
-		text = squeeze(text, t.Room()-4, t.limit(fewExcerpt), t.Sign(page.Ellipsis))
+		text = squeeze(text, t.limit(fewExcerpt), t.Sign(page.Ellipsis))
 	}
 	t.Lead(2, page.Plain.Span("- "), "  ", page.Plain, text, t.limit(fewExcerpt))
 	t.Para(4, page.Span{}, page.Dim, where)
 }
 
-// squeeze leaves out words from the middle of a log line until it fits: how a line
-// begins says what was tried, how it ends says why it failed.
-func squeeze(text string, room, limit int, gap string) string {
+// squeeze leaves out words from the middle of a log line until it has so many lines of any screen:
+// how a line begins says what was tried, how it ends says why it failed.
+func squeeze(text string, limit int, gap string) string {
+	const room = page.LineRoom
 	if limit == 0 || len(page.Break(text, room, room)) <= limit {
 		return text
 	}

@@ -32,18 +32,18 @@ func TestBestFirst(t *testing.T) {
 // TestSqueeze: the beginning and the end of a line stay.
 func TestSqueeze(t *testing.T) {
 	long := "couldn't " + strings.Repeat("get the config of the pool ", 20) + `: "" not found`
-	got := squeeze(long, 60, 2, "…")
+	got := squeeze(long, 2, "…")
 	if !strings.HasPrefix(got, "couldn't get") || !strings.HasSuffix(got, `"" not found`) || !strings.Contains(got, " … ") ||
-		len(page.Break(got, 60, 60)) > 2 {
+		len(page.Break(got, page.LineRoom, page.LineRoom)) > 2 {
 		t.Errorf("squeezed to %q", got)
 	}
-	if whole := squeeze(long, 60, 0, "…"); whole != long {
+	if whole := squeeze(long, 0, "…"); whole != long {
 		t.Errorf("without a limit the line is changed: %q", whole)
 	}
-	if huge := squeeze(strings.Repeat("a ", 1<<20), 60, 2, "…"); len(huge) < 60 || len(page.Break(huge, 60, 60)) > 2 {
+	if huge := squeeze(strings.Repeat("a ", 1<<20), 2, "…"); len(huge) < 60 || len(page.Break(huge, page.LineRoom, page.LineRoom)) > 2 {
 		t.Errorf("a line of 2 MiB is squeezed to %q", huge)
 	}
-	if word := strings.Repeat("x", 200); squeeze(word, 60, 1, "…") != word {
+	if word := strings.Repeat("x", 200); squeeze(word, 1, "…") != word {
 		t.Error("a word that cannot be broken is broken")
 	}
 }

@@ -16,8 +16,8 @@ import (
 func Roll(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	t := newText(d, o)
 	if !o.NoHeaders {
-		t.source()
 		t.verdict()
+		t.source()
 	}
 	t.rollHosts(o.All)
 	if !o.NoHeaders {
@@ -130,8 +130,8 @@ var stageMarks = map[diagnosis.StageOutcome]page.Mark{
 	diagnosis.StageUnknown: page.Yellow.Mark(page.Open), diagnosis.StageNotApplicable: page.Dim.Mark(page.Good),
 }
 
-// table lists hosts. Why a host is where it is stands in the last column, or where
-// that leaves no room on a line of its own below the host.
+// table lists hosts. Why a host is where it is stands below it, on every screen alike; where no
+// person reads it is the last column, so that each host is one line.
 func (t *text) table(rows []diagnosis.HostState) {
 	head := []string{"HOST", "ROLE", "STAGE", "STATE", "FOR"}
 	cells := make([][]string, len(rows))
@@ -145,11 +145,7 @@ func (t *text) table(rows []diagnosis.HostState) {
 			width[j] = max(width[j], page.Length(c))
 		}
 	}
-	used := 2
-	for _, w := range width {
-		used += w + 2
-	}
-	beside := t.Room()-used >= 40
+	beside := t.Width == page.NoWrap
 	if !t.o.NoHeaders {
 		line := "  " + page.Columns(head, width)
 		if beside {
@@ -297,7 +293,7 @@ func (t *text) byStage() {
 			line = string(g.State) + ": " + t.why(first)
 		}
 		who := t.Clean(some(g.Names, fewNames))
-		t.Lead(0, mark.Paint.Span(fmt.Sprintf("%-2s", t.Sign(mark.Sign))), "  ", page.Plain, who+" "+line, 2+page.Length(who)/t.Room())
+		t.Lead(0, mark.Paint.Span(fmt.Sprintf("%-2s", t.Sign(mark.Sign))), "  ", page.Plain, who+" "+line, 2+page.Length(who)/page.LineRoom)
 	}
 }
 

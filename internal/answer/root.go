@@ -67,7 +67,7 @@ var clauseEnd = regexp.MustCompile(`[.;]( |$)`)
 func (t *text) means(text string) {
 	text = t.o.Brief(text)
 	if !t.o.Wide {
-		room := t.Room() - 2
+		const room = page.LineRoom
 		whole := ""
 		for _, end := range clauseEnd.FindAllStringIndex(text, -1) {
 			if len(page.Break(t.Clean(text[:end[0]]+"."), room, room)) <= fewMeans {

@@ -54,14 +54,7 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 	}
 	t.unknownErrors(r)
 	t.nearPages()
-	for _, m := range r.Over {
-		why := "Resolved later in this text: "
-		if m.Quiet {
-			why = "Not seen in the last 500 lines: "
-		}
-		t.Blank()
-		t.Para(0, page.Dim.Span(why), page.Dim, matchTitle(m, c))
-	}
+	t.scanOver(r, c)
 	t.scanNormal(r)
 	t.scanNext(r)
 	return t.Flush(w)
@@ -89,10 +82,20 @@ func (t *text) scanResult(r *message.Report, c *fault.Catalog) {
 		}
 		t.Lead(0, label, "  ", page.Plain, says, 0)
 	default:
+		i := slices.IndexFunc(r.Normal, func(n message.Note) bool { return n.Words == installDone })
+		if i >= 0 {
+			says := fmt.Sprintf("(line %d of %d), and no known sign of trouble is in this text. Only the cluster shows whether all workers "+
+				"have joined", r.Normal[i].Line.Number, r.Lines)
+			t.Lead(0, page.Bold.Span("THE INSTALLATION IS DONE "), "  ", page.Plain, says, 0)
+			return
+		}
 		t.Lead(0, page.Bold.Span("NO KNOWN SIGN OF TROUBLE "), "  ", page.Plain,
 			"in this text. That is not the same as healthy: a text shows only what was pasted", 0)
 	}
 }
+
+// installDone is what the catalog says of the last line of a finished installation.
+const installDone = "the installation is done"
 
 // unknownSays is the headline of a text that shows that something failed and not its cause: the first
 // cause that is possible, else the first failure, else the worst error.
@@ -296,6 +299,29 @@ func (t *text) nearPages() {
 }
 
 // scanNormal names lines that are known as no sign of trouble, where nothing better was found.
+// scanOver lists what was wrong and is over by the end of the text.
+func (t *text) scanOver(r *message.Report, c *fault.Catalog) {
+	t.overFor("Resolved later in this text", r, c, false)
+	t.overFor("Not seen in the last 500 lines", r, c, true)
+}
+
+func (t *text) overFor(head string, r *message.Report, c *fault.Catalog, quiet bool) {
+	list := slices.DeleteFunc(slices.Clone(r.Over), func(m message.Match) bool { return m.Quiet != quiet })
+	switch len(list) {
+	case 0:
+		return
+	case 1:
+		t.Blank()
+		t.Lead(0, page.Dim.Span(head+": "), "  ", page.Dim, matchTitle(list[0], c), 0)
+		return
+	}
+	t.Blank()
+	t.Line(0, page.Dim.Span(head))
+	for _, m := range list {
+		t.Para(0, page.Dim.Span("- "), page.Dim, matchTitle(m, c))
+	}
+}
+
 func (t *text) scanNormal(r *message.Report) {
 	if len(r.Matches) > 0 || len(r.Normal) == 0 {
 		return

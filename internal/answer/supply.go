@@ -84,6 +84,9 @@ var (
 // supply says how to get evidence; "" where nothing is known to supply it.
 func (o Options) supply(s evidence.Supply) string {
 	words, values := supplyWords[s.Kind], s.Parameters()
+	if forReader(s) && !o.Wide && !o.OnMachine {
+		return o.know(askForRights)
+	}
 	if own, ok := onMachineWords[s.Kind]; ok && o.OnMachine {
 		words = own
 	}

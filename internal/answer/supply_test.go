@@ -39,7 +39,8 @@ func TestSupplyExamples(t *testing.T) {
 		{evidence.Supply{Kind: evidence.SupplyNodeLogs, Unit: "kubelet"}, "oc adm node-logs NODE -u kubelet"},
 		{evidence.Supply{Kind: evidence.SupplyPodLog, Namespace: "a", Container: "c", Host: "w0"}, "oc logs -n a -c c POD    # the pod on w0"},
 		{evidence.Supply{Kind: evidence.SupplyConsole}, "--console HOST=FILE"},
-		{evidence.Supply{Kind: evidence.SupplyRole, Verb: "list", Resource: "pods", Namespace: "a"}, "a role that may list pods in namespace a"},
+		{evidence.Supply{Kind: evidence.SupplyRole, Verb: "list", Resource: "pods", Namespace: "a"}, "rollcall can-i --role USER > reader.yaml    # your name: oc whoami; an administrator then runs oc apply -f reader.yaml"},
+		{evidence.Supply{Kind: evidence.SupplyRole, Verb: "get", Resource: "nodes/proxy"}, "a role that may get nodes/proxy"},
 	} {
 		if got := (Options{}).supply(c.s); got != c.want {
 			t.Errorf("%s: %q, want %q", c.s, got, c.want)

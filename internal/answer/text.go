@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -62,10 +61,8 @@ func (t *text) logged(indent int, first page.Span, further, line string, limit i
 		t.Lead(indent, first, further, page.Plain, line, limit)
 		return
 	}
-	const marks = 2
-	room := t.Room() - indent - max(page.Length(first.Text), page.Length(further)) - marks
-	line = squeeze(t.Clean(line), room, limit, t.Sign(page.Ellipsis))
-	if most := room * limit; limit > 0 && page.Length(line) > most { // one long word
+	line = squeeze(t.Clean(line), limit, t.Sign(page.Ellipsis))
+	if most := limit*(page.LineRoom+1) - 1; limit > 0 && page.Length(line) > most { // one long word
 		line = page.Cut(line, most)
 	}
 	t.Lead(indent, first, further, page.Plain, t.marked(line), 0)
@@ -133,7 +130,7 @@ type text struct {
 	finding map[fault.Key]diagnosis.Finding // those that decide something
 	cause   diagnosis.Case                  // the one that is written
 	planned string                          // the command that plans the repair of the cause that is written
-	titled  bool                            // each problem follows the verdict with a title of its own
+	short   bool                            // the verdict is one sentence: on a screen, which has the rest below it
 }
 
 func newText(d *diagnosis.Diagnosis, o Options) *text {
@@ -159,7 +156,6 @@ func renderText(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 
 // answer writes the whole answer.
 func (t *text) answer() {
-	t.titled = !t.o.Wide
 	t.verdict()
 	t.source()
 	t.hostsLine()
@@ -200,6 +196,7 @@ func (t *text) verdict() {
 		mark = "OK"
 	}
 	words := mark + " " + h.Words
+	t.short = !t.o.Wide
 	reason := t.verdictReason()
 	if reason == "" {
 		t.Line(0, h.Paint.Span(words))
@@ -260,19 +257,47 @@ func (t *text) clauses() []string {
 	return []string{reason}
 }
 
-// questions are what is open. Where the problems have their titles below, they are counted.
+// longSubject is how many characters the first problem has in the headline; below it is whole.
+const longSubject = 120
+
+// fewClauses is how many clauses the headline has.
+const fewClauses = 2
+
+// questions are what is open, as one sentence: the first problem, or else what else is open, how much
+// more there is, and what may not be read. Wide output and documents have all of it.
 func (t *text) questions() []string {
-	var list []string
-	problems := 0
-	for _, q := range t.d.Verdict.Open {
-		if t.titled && q.Of != (fault.Key{}) {
-			problems++
-			continue
-		}
-		list = append(list, q.Says)
+	if !t.short {
+		return each(t.d.Verdict.Open, func(q diagnosis.Question) string { return q.Says })
 	}
-	if problems > 0 {
-		return slices.Insert(list, 0, page.Count(len(t.d.Groups.Unexplained), "problem", "problems")+", cause unknown")
+	var first string
+	var rest []string
+	may := t.mayNotRead()
+	for _, q := range t.d.Verdict.Open {
+		switch {
+		case q.Of != (fault.Key{}) && first == "":
+			first = evidence.Shorten(t.o.Brief(strings.TrimSuffix(q.Says, "; cause unknown")), longSubject)
+		case q.Of == (fault.Key{}) && !(q.Forbidden && may != ""):
+			rest = append(rest, q.Says)
+		}
+	}
+	var list []string
+	if first != "" {
+		list = append(list, first, "cause unknown")
+		if n := len(t.d.Groups.Unexplained) - 1; n > 0 {
+			list[1] += ", and " + page.Count(n, "more problem", "more problems")
+		}
+	}
+	switch {
+	case may != "" && first != "":
+		list = append(list, may+", which can show why")
+	case may != "":
+		list = append(list, may+"; without that nothing is called healthy")
+	}
+	for len(rest) > 0 && len(list) < fewClauses {
+		list, rest = append(list, rest[0]), rest[1:]
+	}
+	if n := len(rest); n > 0 {
+		list[len(list)-1] += fmt.Sprintf(" (and %d more open: -o wide)", n)
 	}
 	return list
 }
@@ -363,7 +388,7 @@ func (t *text) settling() {
 
 // deadline says when what is normal so far becomes a fault.
 func (t *text) deadline(until time.Time) string {
-	return fmt.Sprintf("a fault from %s on (in %s)", page.Clock(until), fault.Span(until.Sub(t.d.Now)))
+	return fmt.Sprintf("becomes a fault in %s, at %s", fault.Span(until.Sub(t.d.Now)), page.Clock(until))
 }
 
 const fewSettling = 5

@@ -71,15 +71,15 @@ func (p *Page) Para(indent int, lead Span, style Paint, text string) {
 	p.Lead(indent, lead, strings.Repeat(" ", Length(lead.Text)), style, text, 0)
 }
 
-// Lead is Para with what further lines begin with, and at most limit lines (0: all).
+// Lead is Para with what further lines begin with, and at most limit lines (0: all). Such a line
+// has LineRoom characters on every screen: who reads the text out to a colleague with another
+// terminal reads what the other one sees.
 func (p *Page) Lead(indent int, first Span, further string, style Paint, text string, limit int) {
-	room := p.Room() - indent - Length(further)
-	lines := Break(p.Clean(text), p.Room()-indent-Length(first.Text), room)
-	if limit > 0 && len(lines) > limit {
-		lines = lines[:limit]
-		last := cutWords(lines[limit-1], min(room, p.Room()-indent-Length(first.Text))-Length(p.Sign(Ellipsis)))
-		lines[limit-1] = last + p.Sign(Ellipsis)
+	text = p.Clean(text)
+	if most := limit*(LineRoom+1) - 1; limit > 0 && Length(text) > most {
+		text = cutWords(text, most-Length(p.Sign(Ellipsis))) + p.Sign(Ellipsis)
 	}
+	lines := Break(text, p.Room()-indent-Length(first.Text), p.Room()-indent-Length(further))
 	for i, l := range lines {
 		p.b.WriteString(strings.Repeat(" ", indent))
 		before := further

@@ -109,8 +109,10 @@ func TestPage(t *testing.T) {
 		{"a line is clean", Style{}, func(p *Page) { p.Line(1, Bold.Span("a\n"), Plain.Span("\x00b")) }, " a \\x00b\n", 1},
 		{"a paragraph hangs", Style{Width: 40}, func(p *Page) { p.Para(0, Plain.Span("- "), Plain, long[:44]) },
 			"- word word word word word word word\n  word word\n", 2},
-		{"a lead with a limit", Style{Width: 40}, func(p *Page) { p.Lead(0, Plain.Span("? "), "  ", Plain, long, 2) },
-			"? word word word word word word word\n  word word word word word word word…\n", 2},
+		{"a lead with a limit", Style{Width: 40}, func(p *Page) { p.Lead(0, Plain.Span("? "), "  ", Plain, long, 1) },
+			"? word word word word word word word\n  word word word word word word word\n  word…\n", 3},
+		{"the same words where there is more room", Style{Width: 120}, func(p *Page) { p.Lead(0, Plain.Span("? "), "  ", Plain, long, 1) },
+			"? " + strings.Repeat("word ", 14) + "word…\n", 1},
 		{"parts", Style{Width: 40, ASCII: true}, func(p *Page) { p.Parts(0, Plain, []string{strings.Repeat("a", 20), "b", strings.Repeat("c", 20)}) },
 			strings.Repeat("a", 20) + " | b\n" + strings.Repeat("c", 20) + "\n", 2},
 	} {

@@ -29,6 +29,10 @@ const (
 	// paragraph on one line.
 	NoWrap = -1
 	noEnd  = 1 << 16 // columns that no paragraph fills
+
+	// LineRoom is how many characters a line of a text that is cut has. It is a line of the
+	// narrowest usual terminal, indented, so that the same words are on each.
+	LineRoom = 76
 )
 
 // Room is how many columns a line has.

@@ -223,8 +223,8 @@ func Undecided() *diagnosis.Diagnosis {
 			{Key: Key("controllerconfig-missing", fault.Subject{Kind: fault.Cluster}), Title: "there is no ControllerConfig", Next: "controller-config"},
 		},
 	}}
-	d.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseUnknown, Reason: "cause unknown: ignition-fetch-500 of host/control2",
-		Open: []diagnosis.Question{{Of: d.Unexplained[0].Key, Says: "cause unknown: ignition-fetch-500 of host/control2"}}}
+	d.Verdict = diagnosis.Verdict{Class: diagnosis.Undetermined, Cause: diagnosis.CauseUnknown, Reason: d.Findings[0].Title + "; cause unknown",
+		Open: []diagnosis.Question{{Of: d.Unexplained[0].Key, Says: d.Findings[0].Title + "; cause unknown"}}}
 	d.Coverage = append(d.Coverage, evidence.Coverage{Need: "machineconfigpools.machineconfiguration.openshift.io", State: evidence.Missing,
 		Reason: "not collected", Supply: evidence.Supply{Kind: evidence.SupplyInspect, Resource: "machineconfigpools"}})
 	diagnose.Group(d)

@@ -25,7 +25,7 @@ func undetermined(open []diagnosis.Question) diagnosis.Verdict {
 }
 
 func noCause(u diagnosis.Unexplained) diagnosis.Question {
-	return diagnosis.Question{Of: u.Key, Says: fmt.Sprintf("cause unknown: %s of %s", u.Fault, u.Subject)}
+	return diagnosis.Question{Of: u.Key, Says: u.Title + "; cause unknown"}
 }
 
 // noHost returns what is known if there is no host: how far openshift-install came.
@@ -76,6 +76,11 @@ func openQuestions(d *diagnosis.Diagnosis) []diagnosis.Question {
 			open = append(open, diagnosis.Question{Says: says})
 		}
 	}
+	addPremises := func(list []premiseOpen) {
+		for _, p := range list {
+			open = append(open, diagnosis.Question{Says: p.says, Forbidden: p.why == evidence.Forbidden})
+		}
+	}
 	add(notThrough(d), notAskedAbout(d), damaged(d), unsettled(d), silentHosts(d))
 	switch {
 	case d.Source.Kind == onHost:
@@ -86,7 +91,8 @@ func openQuestions(d *diagnosis.Diagnosis) []diagnosis.Question {
 		if d.Source.Kind == pastedText && len(d.Cluster.Read) > 0 {
 			add([]string{"read: " + strings.Join(d.Cluster.Read, "; ")})
 		}
-		add(premisesOpen(d), lostOpen(d), hostsOpen(d))
+		addPremises(premisesOpen(d))
+		add(lostOpen(d), hostsOpen(d))
 	}
 	return open
 }
@@ -127,13 +133,13 @@ func unsettled(d *diagnosis.Diagnosis) []string {
 	var names []string
 	for _, f := range d.Findings {
 		if (f.Unsettled || f.HeldUp != "") && f.Severity.Rank() > fault.Info.Rank() {
-			names = append(names, fmt.Sprintf("%s of %s%s", f.Fault, f.Subject, because(f.HeldUp)))
+			names = append(names, f.Title+because(f.HeldUp))
 		}
 	}
 	if len(names) == 0 {
 		return nil
 	}
-	return []string{"a fault, or still normal: " + few(names)}
+	return []string{few(names) + " (a fault, or still in progress)"}
 }
 
 // wholeSource is how many needs one damage hides at most that is not one of the whole source.

@@ -72,10 +72,16 @@ func (p premise) unread(c evidence.Coverage, d *diagnosis.Diagnosis) string {
 	return c.Reason
 }
 
+// premiseOpen are premises of "healthy" that were not read whole for one reason.
+type premiseOpen struct {
+	says string
+	why  evidence.Why
+}
+
 // premisesOpen lists the premises of "healthy" that were not read whole, with the reason.
-func premisesOpen(d *diagnosis.Diagnosis) []string {
+func premisesOpen(d *diagnosis.Diagnosis) []premiseOpen {
 	var reasons []string // in the order of the coverage
-	kinds := map[string][]string{}
+	kinds, whys := map[string][]string{}, map[string]evidence.Why{}
 	for _, c := range d.Coverage {
 		p := premiseOf(c)
 		if p == nil || p.needed != nil && !p.needed(d.Cluster) {
@@ -87,14 +93,15 @@ func premisesOpen(d *diagnosis.Diagnosis) []string {
 		}
 		if kinds[why] == nil {
 			reasons = append(reasons, why)
+			whys[why] = c.Why
 		}
 		if !slices.Contains(kinds[why], p.resource.Name) {
 			kinds[why] = append(kinds[why], p.resource.Name)
 		}
 	}
-	open := make([]string, 0, len(reasons))
+	open := make([]premiseOpen, 0, len(reasons))
 	for _, why := range reasons {
-		open = append(open, fmt.Sprintf("not all %s were read: %s", strings.Join(kinds[why], ", "), why))
+		open = append(open, premiseOpen{fmt.Sprintf("not all %s were read: %s", strings.Join(kinds[why], ", "), why), whys[why]})
 	}
 	return open
 }
@@ -113,5 +120,9 @@ func premiseOf(c evidence.Coverage) *premise {
 // Unread says what every answer about a whole cluster rests on and was not read: kinds
 // of objects, and what is there and damaged. Empty where all of it was.
 func Unread(d *diagnosis.Diagnosis) []string {
-	return slices.Concat(damaged(d), premisesOpen(d), lostOpen(d))
+	list := damaged(d)
+	for _, p := range premisesOpen(d) {
+		list = append(list, p.says)
+	}
+	return append(list, lostOpen(d)...)
 }

@@ -143,6 +143,8 @@ const (
 type Question struct {
 	Of   fault.Key `json:"of,omitzero"` // the problem whose cause is not known; zero where it is about something else
 	Says string    `json:"says"`
+
+	Forbidden bool `json:"-"` // what would answer it may not be read
 }
 
 // CauseState says whether what is wrong has a cause.
