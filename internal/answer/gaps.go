@@ -100,12 +100,6 @@ func (t *text) gap(g diagnosis.Gap) {
 	if reason := reasonOf(g); reason != "" {
 		line += ": " + reason
 	}
-	if ways := t.ways(g); len(ways) == 1 && !t.o.Wide {
-		if how := ways[0]; page.Length(t.Clean(line+"; get it: "+how))+2 <= t.Room() {
-			t.Line(0, page.Plain.Span("- "+line+"; get it: "), page.Cyan.Span(how))
-			return
-		}
-	}
 	t.Para(0, page.Plain.Span("- "), page.Plain, squeeze(t.Clean(line), t.limit(fewExcerpt+2), t.Sign(page.Ellipsis)))
 	for i, s := range t.ways(g) {
 		if i == fewGetting && !t.o.Wide {

@@ -47,12 +47,13 @@ func (t *text) proofLine(p proof) {
 		t.Para(4, page.Span{}, page.Dim, where)
 		return
 	}
-	if 4+page.Length(t.Clean(text))+2+page.Length(t.Clean(where)) <= t.Room() {
-		t.Line(2, page.Plain.Span("- "), page.Plain.Span(text), page.Dim.Span("  "+where))
-		return
-	}
 	if text = t.Clean(text); p.Locator.Line > 0 {
 		text = squeeze(text, t.limit(fewExcerpt), t.Sign(page.Ellipsis))
+	}
+	text = t.CutLines(text, t.limit(fewExcerpt))
+	if 4+page.Length(text)+2+page.Length(t.Clean(where)) <= t.Room() {
+		t.Line(2, page.Plain.Span("- "), page.Plain.Span(text), page.Dim.Span("  "+where))
+		return
 	}
 	t.Lead(2, page.Plain.Span("- "), "  ", page.Plain, text, t.limit(fewExcerpt))
 	t.Para(4, page.Span{}, page.Dim, where)

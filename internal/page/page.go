@@ -75,10 +75,7 @@ func (p *Page) Para(indent int, lead Span, style Paint, text string) {
 // has LineRoom characters on every screen: who reads the text out to a colleague with another
 // terminal reads what the other one sees.
 func (p *Page) Lead(indent int, first Span, further string, style Paint, text string, limit int) {
-	text = p.Clean(text)
-	if most := limit*(LineRoom+1) - 1; limit > 0 && Length(text) > most {
-		text = cutWords(text, most-Length(p.Sign(Ellipsis))) + p.Sign(Ellipsis)
-	}
+	text = p.CutLines(p.Clean(text), limit)
 	lines := Break(text, p.Room()-indent-Length(first.Text), p.Room()-indent-Length(further))
 	for i, l := range lines {
 		p.b.WriteString(strings.Repeat(" ", indent))

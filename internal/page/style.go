@@ -161,6 +161,15 @@ func (s Style) Shorten(text string, n int) string {
 	return Cut(text, n-Length(s.Sign(Ellipsis))) + s.Sign(Ellipsis)
 }
 
+// CutLines cuts a clean text at a blank to so many lines of LineRoom characters; 0: not at all.
+func (s Style) CutLines(text string, limit int) string {
+	most := limit*(LineRoom+1) - 1
+	if limit <= 0 || Length(text) <= most {
+		return text
+	}
+	return cutWords(text, most-Length(s.Sign(Ellipsis))) + s.Sign(Ellipsis)
+}
+
 // Wrap is a paragraph in the width of the style, without what a terminal obeys.
 func (s Style) Wrap(text string) string { return s.Indent(text, 0) }
 
