@@ -112,7 +112,7 @@ func (m Manifests) object(version, kind, as string, rest object) object {
 	return o
 }
 
-func labels() object { return object{"app.kubernetes.io/name": name} }
+func labels() object { return object{openshift.NameLabel: name} }
 
 func (m Manifests) namespace() object {
 	own := labels()
@@ -138,7 +138,7 @@ func (m Manifests) rights() []document {
 	add("What a diagnosis reads: no Secret, no command in pods, no kubelet.", readerrole.Roles(name, account))
 	reviews := readerrole.Meta{Name: name + "-reviews"}
 	add("To ask the API server who reads the metrics. Such a review stores nothing.", readerrole.Bound(reviews, []readerrole.Rule{
-		{APIGroups: []string{"authentication.k8s.io"}, Resources: []string{"tokenreviews"}, Verbs: []string{"create"}},
+		{APIGroups: []string{openshift.AuthenticationGroup}, Resources: []string{"tokenreviews"}, Verbs: []string{"create"}},
 		{APIGroups: []string{openshift.AuthorizationGroup}, Resources: []string{"subjectaccessreviews"}, Verbs: []string{"create"}},
 	}, account))
 	lease := readerrole.Meta{Name: name + "-lease", Namespace: m.Namespace}
@@ -162,7 +162,7 @@ func (m Manifests) service() object {
 func (m Manifests) deployment() object {
 	tolerations := []any{}
 	for _, role := range []string{"master", "control-plane"} {
-		tolerations = append(tolerations, object{"key": "node-role.kubernetes.io/" + role, "operator": "Exists", "effect": "NoSchedule"})
+		tolerations = append(tolerations, object{"key": openshift.NodeRolePrefix + role, "operator": "Exists", "effect": "NoSchedule"})
 	}
 	probe := func(path string) object {
 		return object{"httpGet": object{"path": path, "port": "https", "scheme": "HTTPS"}, "periodSeconds": 20, "timeoutSeconds": 5, "failureThreshold": 6}
@@ -184,7 +184,7 @@ func (m Manifests) deployment() object {
 		"serviceAccountName": name,
 		// The hosts that do not join must not be the ones that it needs. A hosted cluster has no others.
 		"affinity": object{"nodeAffinity": object{"preferredDuringSchedulingIgnoredDuringExecution": []any{object{"weight": 100,
-			"preference": object{"matchExpressions": []any{object{"key": "node-role.kubernetes.io/master", "operator": "Exists"}}}}}},
+			"preference": object{"matchExpressions": []any{object{"key": openshift.MasterLabel, "operator": "Exists"}}}}}},
 			"podAntiAffinity": object{"preferredDuringSchedulingIgnoredDuringExecution": []any{object{"weight": 100,
 				"podAffinityTerm": object{"topologyKey": "kubernetes.io/hostname", "labelSelector": object{"matchLabels": labels()}}}}}},
 		"tolerations":     tolerations,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Reviewer is what an Access asks of the API: kube.Client has it.
@@ -141,8 +142,8 @@ func (a *Access) grant(key [sha256.Size]byte) {
 // review asks the API server whose the token is, and whether he may. What the server writes is in no error: it may
 // quote the token.
 func (a *Access) review(ctx context.Context, token, path string) error {
-	who, err := a.api.Create(ctx, kube.Ref{Group: "authentication.k8s.io", Version: "v1", Resource: "tokenreviews"}, kube.Object{
-		"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": map[string]any{"token": token}}, false)
+	who, err := a.api.Create(ctx, kube.Ref{Group: openshift.AuthenticationGroup, Version: "v1", Resource: "tokenreviews"}, kube.Object{
+		"apiVersion": openshift.AuthenticationGroup + "/v1", "kind": "TokenReview", "spec": map[string]any{"token": token}}, false)
 	if err != nil {
 		return errNotAsked
 	}
@@ -156,8 +157,8 @@ func (a *Access) review(ctx context.Context, token, path string) error {
 			spec[as] = v
 		}
 	}
-	may, err := a.api.Create(ctx, kube.Ref{Group: "authorization.k8s.io", Version: "v1", Resource: "subjectaccessreviews"}, kube.Object{
-		"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}, false)
+	may, err := a.api.Create(ctx, kube.Ref{Group: openshift.AuthorizationGroup, Version: "v1", Resource: "subjectaccessreviews"}, kube.Object{
+		"apiVersion": openshift.AuthorizationGroup + "/v1", "kind": "SubjectAccessReview", "spec": spec}, false)
 	if err != nil {
 		return errNotAsked
 	}

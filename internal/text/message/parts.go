@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
 
@@ -129,7 +130,7 @@ func wrappedRest(after []byte) string {
 // ofBootstrap reports whether a pod is a static pod of the bootstrap host: a cluster has none in kube-system
 // (openshift/installer:data/data/bootstrap/files/usr/local/bin/bootkube.sh.template; the operators' render commands).
 func (o rowObject) ofBootstrap() bool {
-	return o.logged && (o.namespace == "kube-system" || strings.HasPrefix(o.name, "bootstrap-") || strings.HasPrefix(o.name, "etcd-bootstrap-"))
+	return o.logged && (o.namespace == openshift.SystemNamespace || strings.HasPrefix(o.name, "bootstrap-") || strings.HasPrefix(o.name, "etcd-bootstrap-"))
 }
 
 // bootstrapPodNext is where the log of such a pod is: often there is no API to ask yet.
