@@ -212,7 +212,9 @@ func TestServeRights(t *testing.T) {
 	}))
 	defer server.Close()
 	at, log, stop := serving(t, server.URL, "--lease", "rollcall/rollcall")
-	waitFor(t, log, "the first reading", func() bool { return strings.Contains(served(t, at+"/metrics"), "\nrollcall_last_run_timestamp_seconds ") })
+	waitFor(t, log, "the first reading", func() bool {
+		return strings.Contains(served(t, at+"/metrics"), "\nrollcall_last_run_timestamp_seconds ")
+	})
 	waitFor(t, log, "it watches", func() bool {
 		mu.Lock()
 		defer mu.Unlock()
