@@ -198,6 +198,11 @@ func (t *text) verdict() {
 	words := mark + " " + h.Words
 	t.short = !t.o.Wide
 	reason := t.verdictReason()
+	if r := t.o.Messages; r != nil && len(r.Symptoms) > 0 { // what lines and facts show is said once
+		if title := matchTitle(r.Symptoms[0], t.o.Catalog); strings.Contains(words, title) && strings.HasPrefix(reason, title) {
+			_, reason, _ = strings.Cut(reason, "; ")
+		}
+	}
 	if reason == "" {
 		t.Line(0, h.Paint.Span(words))
 		return
