@@ -24,7 +24,9 @@ type Stalled struct {
 	Deployments   facts.Field[int]       `cel:"deployments"`
 	NotReconciled facts.Field[[]string]  `cel:"notReconciled"` // Deployments whose last change the controller has not seen
 	NotCreated    facts.Field[[]string]  `cel:"notCreated"`    // ReplicaSets without all their pods, and nothing refuses them
-	CreatedSince  facts.Field[time.Time] `cel:"createdSince"`  // the age of the oldest of them
+	Unavailable   facts.Field[bool]      `cel:"unavailable"`   // whether a Deployment of one of them says that it is not available
+	CreatedSince  facts.Field[time.Time] `cel:"createdSince"`  // since when the first of these says so
+	Created       facts.Field[time.Time] `cel:"created"`       // the age of the oldest of these ReplicaSets
 	Refused       facts.Field[[]string]  `cel:"refused"`       // ReplicaSets whose pods are refused
 	Refusal       facts.Field[string]    `cel:"refusal"`
 	RefusedSince  facts.Field[time.Time] `cel:"refusedSince"`
@@ -47,16 +49,19 @@ func readStalled(ctx context.Context, w *facts.World, _ fault.Subject) (Stalled,
 	count := 0
 	for _, ns := range checkedNamespaces {
 		deployments, err := w.List(ctx, evidence.Deployments, ns)
-		if err := facts.Miss(err, &f.Deployments, &f.NotReconciled); err != nil {
+		if err := facts.Miss(err, &f.Deployments, &f.NotReconciled, &f.Unavailable, &f.CreatedSince); err != nil {
 			return f, err
 		}
 		count += len(deployments)
-		f.deployments(deployments)
-		sets, err := w.List(ctx, evidence.ReplicaSets, ns)
-		if err := facts.Miss(err, &f.NotCreated, &f.Refused, &f.Refusal, &f.CreatedSince, &f.RefusedSince); err != nil {
+		unavailable, err := f.deployments(deployments)
+		if err != nil {
 			return f, err
 		}
-		if err := f.replicaSets(sets); err != nil {
+		sets, err := w.List(ctx, evidence.ReplicaSets, ns)
+		if err := facts.Miss(err, &f.NotCreated, &f.Unavailable, &f.Refused, &f.Refusal, &f.CreatedSince, &f.Created, &f.RefusedSince); err != nil {
+			return f, err
+		}
+		if err := f.replicaSets(sets, unavailable); err != nil {
 			return f, err
 		}
 		pods, err := w.List(ctx, evidence.Pods, ns)
@@ -74,17 +79,31 @@ func readStalled(ctx context.Context, w *facts.World, _ fault.Subject) (Stalled,
 	return f, nil
 }
 
-func (f *Stalled) deployments(list []evidence.Object) {
+// deployments returns since when Deployments say that they are not available, by their names.
+func (f *Stalled) deployments(list []evidence.Object) (map[string]time.Time, error) {
+	unavailable := map[string]time.Time{}
 	for _, o := range list {
 		generation, seen := evidence.Int(o.Content, "metadata", "generation"), evidence.Int(o.Content, "status", "observedGeneration")
 		if seen < generation {
 			facts.Append(&f.NotReconciled, o.Namespace+"/"+o.Name,
 				o.Shows("status.observedGeneration", fmt.Sprintf("generation %d, observed %d", generation, seen), time.Time{}))
 		}
+		d, err := evidence.Decode[apitypes.Deployment](o)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range d.Status.Conditions {
+			if c.Type == apitypes.DeploymentAvailable && c.Status == corev1.ConditionFalse {
+				unavailable[o.Name] = c.LastTransitionTime.UTC()
+			}
+		}
 	}
+	return unavailable, nil
 }
 
-func (f *Stalled) replicaSets(list []evidence.Object) error {
+// replicaSets looks for pods that are missing. A ReplicaSet has no time at which it last had all of them: a drain takes
+// one from a ReplicaSet of any age. The condition of its Deployment has that time.
+func (f *Stalled) replicaSets(list []evidence.Object, unavailable map[string]time.Time) error {
 	for _, o := range list {
 		set, err := evidence.Decode[apitypes.ReplicaSet](o)
 		if err != nil {
@@ -109,7 +128,13 @@ func (f *Stalled) replicaSets(list []evidence.Object) error {
 		}
 		item := o.Shows("status.replicas", text+", and nothing refuses them", o.Created())
 		facts.Append(&f.NotCreated, name, item)
-		facts.Earliest(&f.CreatedSince, o.Created(), item)
+		facts.Earliest(&f.Created, o.Created(), item)
+		for _, owner := range set.OwnerReferences {
+			if since, ok := unavailable[owner.Name]; ok && owner.Kind == "Deployment" {
+				f.Unavailable.Set(true, item)
+				facts.Earliest(&f.CreatedSince, since, item)
+			}
+		}
 	}
 	return nil
 }

@@ -79,6 +79,17 @@ func TestStalled(t *testing.T) {
 	if s := read("-- patch:" + set + " --\nstatus: {replicas: 0, conditions: [{type: ReplicaFailure, status: \"True\", message: \"exceeded quota\"}]}\n"); len(s.Refused.Value()) != 1 || s.Refusal.Value() == "" || len(s.NotCreated.Value()) > 0 {
 		t.Errorf("refused %v, not created %v", s.Refused, s.NotCreated)
 	}
+	const short = "-- patch:" + set + " --\nstatus: {replicas: 0}\n"
+	if s := read(short); len(s.NotCreated.Value()) != 1 || s.Unavailable.Value() || !s.CreatedSince.Value().IsZero() || s.Created.Value().IsZero() {
+		t.Errorf("short of a pod, Deployment available: %+v", s)
+	}
+	const gone = deployment + "status: {conditions: [{type: Available, status: \"False\", lastTransitionTime: \"2026-03-01T10:00:00Z\"}]}\n"
+	if s := read(short + gone); !s.Unavailable.Value() || s.CreatedSince.Value().Hour() != 10 {
+		t.Errorf("short of a pod, Deployment not available: %+v", s)
+	}
+	if _, err := read(short, evidence.Objects(evidence.Deployments, "openshift-machine-api")).Unavailable.Get(); err == nil {
+		t.Error("Deployments could not be read, and are said to be available")
+	}
 	if _, err := read("", evidence.Objects(evidence.Pods, "openshift-machine-config-operator")).NotScheduled.Get(); err == nil {
 		t.Error("pods of one of the namespaces could not be read, and none is said to wait")
 	}
