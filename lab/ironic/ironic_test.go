@@ -44,13 +44,18 @@ func (b *buffer) String() string {
 // the BMC boots the image and calls.
 func newBench(t *testing.T, agent bool, vendor bmc.Vendor, every ...time.Duration) *bench {
 	t.Helper()
+	return benchWith(t, agent, 300*time.Millisecond, vendor, every...)
+}
+
+// benchWith is newBench with how long Ironic waits for the agent's call where none comes.
+func benchWith(t *testing.T, agent bool, callTimeout time.Duration, vendor bmc.Vendor, every ...time.Duration) *bench {
+	t.Helper()
 	interval := time.Hour // between two looks at the power
 	if len(every) > 0 {
 		interval = every[0]
 	}
-	callTimeout := 300 * time.Millisecond
 	if agent {
-		callTimeout = time.Minute
+		callTimeout = time.Hour
 	}
 	log := &buffer{}
 	i, err := Start(Config{
@@ -224,7 +229,7 @@ func TestInspectionTimesOut(t *testing.T) {
 }
 
 func TestInspectionIsAborted(t *testing.T) {
-	x := newBench(t, false, bmc.Dell)
+	x := benchWith(t, false, time.Hour, bmc.Dell)
 	x.target(x.uuid, "manage")
 	x.until(x.uuid, in(manageable))
 	x.target(x.uuid, "inspect")
