@@ -13,11 +13,11 @@ import (
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/openshift"
-	preupdate "github.com/rollcall-project/rollcall/internal/preflight/update"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/session/readerrole"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/source/live"
+	preupdate "github.com/rollcall-project/rollcall/internal/update"
 )
 
 func (a *app) canICommand() *cobra.Command {

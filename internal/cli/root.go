@@ -11,6 +11,7 @@ import (
 	preflight "github.com/rollcall-project/rollcall/internal/preflight/command"
 	repair "github.com/rollcall-project/rollcall/internal/repair/command"
 	serve "github.com/rollcall-project/rollcall/internal/serve/command"
+	updatecommand "github.com/rollcall-project/rollcall/internal/update/command"
 	watch "github.com/rollcall-project/rollcall/internal/watch/command"
 	workers "github.com/rollcall-project/rollcall/internal/workers/command"
 )
@@ -56,7 +57,8 @@ func (a *app) rootCommand() *cobra.Command {
 		}
 	}
 	add(groupLook, a.statusCommand(), a.diagnoseCommand(), a.hostsCommand(), watch.Command(a.App), a.scanCommand(), check.Command(a.App),
-		a.getCommand(), a.logsCommand(), a.demoCommand(), a.collectCommand(), preflight.Command(a.App), watch.Baseline(a.App), a.canICommand(),
+		a.getCommand(), a.logsCommand(), a.demoCommand(), a.collectCommand(),
+		preflight.Command(a.App, updatecommand.New(a.App)), watch.Baseline(a.App), a.canICommand(),
 		fleet.Command(a.App, readVersion().Version), serve.Command(a.App, readVersion().Version), a.mcpCommand())
 	add(groupRepair, repair.Command(a.App), workers.Requests(a.App), workers.Command(a.App))
 	add(groupKnow, a.explainCommand(), a.listCommand(), a.docsCommand(), a.lintCommand(), a.testCommand())

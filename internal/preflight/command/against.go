@@ -71,6 +71,25 @@ func (a *app) preflightAgainst(ctx context.Context, format, cluster string) (err
 	return &cmdutil.ExitError{Code: cmdutil.ExitUndecided} // what leaves it open is about hosts that are there, which are not shown
 }
 
+// preflightUpdate names the cluster of an update's question.
+func (a *app) preflightUpdate(ctx context.Context, format string, update Update, p preflightFlags) error {
+	if p.dir != "" || len(p.files) > 0 || p.network || len(p.answers) > 0 || p.bmc.asks() || p.release != "" {
+		return session.Usagef("--update: a running cluster is checked, and no plan: leave out DIR, -f, --release, --network and --bmc")
+	}
+	o := a.source
+	if p.against != "" {
+		if err := a.knownCluster(p.against); err != nil {
+			return err
+		}
+		if a.isContext(p.against) {
+			o.Kube.Context = p.against
+		} else {
+			o.From = []string{p.against}
+		}
+	}
+	return update.Run(ctx, format, o, p.against)
+}
+
 // knownCluster refuses a name that is neither a file nor a context.
 func (a *app) knownCluster(cluster string) error {
 	if _, err := os.Stat(cluster); err == nil {

@@ -33,10 +33,9 @@ type preflightFlags struct {
 	network bool     // ask the network of the plan
 	answers []string // files of what it answered another machine
 	bmc     bmcFlags
-	update  updateFlags
 }
 
-func (a *app) preflightCommand() *cobra.Command {
+func (a *app) preflightCommand(update Update) *cobra.Command {
 	var o preflightFlags
 	cmd := &cobra.Command{
 		Use:   "preflight [DIR]",
@@ -77,11 +76,10 @@ at or above --fail-on, 3 undecided.`,
 			if err := o.bmc.check(cmd.Flags().Changed("bmc-timeout")); err != nil {
 				return err
 			}
-			if err := o.update.check(&o, cmd.Flags().Changed("window")); err != nil {
+			if asked, err := update.Asked(cmd); err != nil {
 				return err
-			}
-			if o.update.on {
-				return a.preflightUpdate(cmd.Context(), cmdutil.FormatOf(cmd), o)
+			} else if asked {
+				return a.preflightUpdate(cmd.Context(), cmdutil.FormatOf(cmd), update, o)
 			}
 			if o.against != "" {
 				if o.dir != "" || len(o.files) > 0 || o.network || len(o.answers) > 0 {
@@ -111,7 +109,7 @@ at or above --fail-on, 3 undecided.`,
 	f.BoolVar(&o.network, "network", false, "ask the network of the plan, too: names, virtual addresses, load balancers, time servers, registries")
 	f.StringArrayVar(&o.answers, "network-answers", nil, "`FILE` that rollcall-host preflight wrote on another machine; repeatable")
 	f.StringVar(&a.source.ProbeFrom, "probe-from", "", "with --network, ask from this node of the running cluster of the kubeconfig: `node/NAME`")
-	addUpdateFlags(cmd, &o.update)
+	update.AddFlags(cmd)
 	a.AddConnectFlags(cmd, &a.source)
 	a.addBMCFlags(cmd, &o.bmc)
 	a.AddChoiceFlags(cmd, &a.source)

@@ -30,7 +30,7 @@ import (
 const module = "github.com/rollcall-project/rollcall/"
 
 // wings are the products. Who maintains one reads it, the kernel and what both stand on.
-var wings = []string{"agents", "check", "fleet", "preflight", "repair", "serve", "watch", "workers"}
+var wings = []string{"agents", "check", "fleet", "preflight", "repair", "serve", "update", "watch", "workers"}
 
 // shared are the rooms below the wings of which two wings have need. They print what is theirs.
 var shared = []string{"csr", "after", "follow", "baseline", "service"}

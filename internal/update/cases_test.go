@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/preflight/update"
+	"github.com/rollcall-project/rollcall/internal/update"
 )
 
 // example is a state with what a check has to find in it.

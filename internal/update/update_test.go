@@ -18,8 +18,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/page"
-	"github.com/rollcall-project/rollcall/internal/preflight/update"
 	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/update"
 )
 
 // state is an archive: a base with what a healthy cluster has besides, and changes.
@@ -37,7 +37,7 @@ func state(t *testing.T, overlay string) fstest.MapFS {
 	}
 	before := common.Files
 	if on != "" {
-		of, err := txtar.ParseFile(filepath.Join("../../../catalog", on))
+		of, err := txtar.ParseFile(filepath.Join("../../catalog", on))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,13 +188,13 @@ func TestTakenAway(t *testing.T) {
 // TestChecks: each has an id of its own, a source, and only faults that the catalog has.
 func TestChecks(t *testing.T) {
 	seen, faults := map[string]bool{}, map[string]string{}
-	catalog, err := os.ReadDir("../../../catalog")
+	catalog, err := os.ReadDir("../../catalog")
 	if err != nil {
 		t.Fatal(err)
 	}
 	known := map[string]bool{}
 	for _, dir := range catalog {
-		list, _ := filepath.Glob("../../../catalog/" + dir.Name() + "/*.yaml")
+		list, _ := filepath.Glob("../../catalog/" + dir.Name() + "/*.yaml")
 		for _, f := range list {
 			known[strings.TrimSuffix(filepath.Base(f), ".yaml")] = true
 		}
