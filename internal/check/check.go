@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -23,8 +24,9 @@ type Question struct {
 	// Whole says that a list of the source is that of the whole cluster: a live one, and no
 	// archive of some namespaces.
 	Whole bool
-	Name  string // how the user calls the program
-	Again string // the flags that name the same source
+	Asked time.Time // when the question is asked; zero where the age of the state does not matter
+	Name  string    // how the user calls the program
+	Again string    // the flags that name the same source
 }
 
 // IsCommand reports whether a text has a command of a program that is known.
@@ -36,7 +38,7 @@ func IsCommand(text string) bool {
 // Answer judges a text of commands.
 func Answer(ctx context.Context, q *Question) (*Report, error) {
 	calls, _ := shellcommand.Calls(q.Text)
-	l := &look{w: q.World, d: q.Diagnosis, whole: q.Whole}
+	l := &look{w: q.World, d: q.Diagnosis, whole: q.Whole, asked: q.Asked}
 	r := &Report{APIVersion: "rollcall.dev/v1alpha1", Kind: "CommandCheck", Source: Source{q.Diagnosis.Source.Kind, q.Diagnosis.Source.Name},
 		Now: q.Diagnosis.Now, Command: strings.TrimSpace(q.Text), Verdict: Reads, Steps: []*Step{}, Instead: []string{}, Verify: []string{}, Cause: []string{}}
 	for i := range calls {
@@ -57,6 +59,9 @@ func Answer(ctx context.Context, q *Question) (*Report, error) {
 		}
 	}
 	q.advise(r)
+	if !q.Whole {
+		r.age = q.Asked.Sub(q.Diagnosis.Now)
+	}
 	return r, nil
 }
 

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/eviction"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/page"
@@ -17,15 +19,20 @@ var drains = []Judgment{{
 	ID: "drain", Commands: "oc adm drain", Matches: func(c *shellcommand.Call) bool { return nodeVerb(c, "drain") },
 	Reads: []evidence.Need{evidence.Objects(evidence.PodDisruptionBudgets, ""), evidence.Objects(evidence.Pods, "")},
 	Decide: func(ctx context.Context, l *look, c *shellcommand.Call) (*decision, error) {
-		return eachNode(ctx, l, c, func(ctx context.Context, n *evidence.Object) (*decision, error) { return l.drain(ctx, c, n) })
+		list, err := l.picked(ctx, evidence.Nodes, c, nodeArgs(c))
+		if err != nil {
+			return nil, err
+		}
+		return eachNode(ctx, l, c, func(ctx context.Context, n *evidence.Object) (*decision, error) { return l.drain(ctx, c, n, list) })
 	},
 	Sources: []fault.Ref{
 		{Repo: "kubernetes/kubernetes", Path: "pkg/registry/core/pod/storage/eviction.go"},
-		{Repo: "kubernetes/kubectl", Path: "pkg/drain/drain.go"},
+		{Repo: "kubernetes/kubectl", Path: "pkg/drain/filters.go"},
 	},
 }}
 
-func (l *look) drain(ctx context.Context, c *shellcommand.Call, n *evidence.Object) (*decision, error) {
+// drain judges the drain of one node, with others that are drained after it.
+func (l *look) drain(ctx context.Context, c *shellcommand.Call, n *evidence.Object, together []*evidence.Object) (*decision, error) {
 	d := &decision{verdict: Unsafe, undo: "oc adm uncordon " + n.Name + "; evicted pods stay where they are then",
 		verify: []string{"oc get pods -A -o wide --field-selector spec.nodeName=" + n.Name, "oc get pdb -A"}}
 	if _, empty := c.Flag("--delete-emptydir-data", "--delete-local-data"); empty {
@@ -40,14 +47,14 @@ func (l *look) drain(ctx context.Context, c *shellcommand.Call, n *evidence.Obje
 		d.evidence, d.instead = []evidence.Item{item}, []string{"rollcall diagnose node/" + n.Name}
 		return d, nil
 	}
-	others, err := l.schedulable(ctx, n.Name)
+	others, err := l.schedulable(ctx, n.Name, together...)
 	if err != nil {
 		return nil, err
 	}
 	if others == 0 {
 		d.why = "no other node of its role is Ready and takes pods: what is evicted has no place"
-		if held, _, err := l.held(ctx, n); err == nil && held != "" {
-			d.why = held + ". And " + d.why
+		if h, err := l.held(ctx, n); err == nil && h.why() != "" {
+			d.why = h.why() + ". And " + d.why
 		}
 		return d, nil
 	}
@@ -65,79 +72,146 @@ func (l *look) drain(ctx context.Context, c *shellcommand.Call, n *evidence.Obje
 		d.why, d.instead = "--disable-eviction deletes pods without asking their PodDisruptionBudgets", []string{"drain without --disable-eviction"}
 		return d, nil
 	}
-	return l.budgets(ctx, n, d, others)
+	return l.budgets(ctx, c, n, d, others)
 }
 
-// held says which PodDisruptionBudgets of the pods on a node allow no eviction, "" where all that
-// were read allow one.
-func (l *look) held(ctx context.Context, n *evidence.Object) (string, []evidence.Item, error) {
+// hold is what the PodDisruptionBudgets of the pods on a node allow.
+type hold struct {
+	held  []string        // what refuses an eviction
+	proof []evidence.Item // of it
+	open  []string        // budgets of which that is not known
+}
+
+// why says what refuses an eviction, "" where nothing that was read does.
+func (h *hold) why() string {
+	if len(h.held) == 0 {
+		return ""
+	}
+	return "the drain does not end: " + strings.Join(h.held, "; ")
+}
+
+// held looks at the PodDisruptionBudgets of the pods on a node.
+func (l *look) held(ctx context.Context, n *evidence.Object) (*hold, error) {
 	budgets, err := l.read(ctx, evidence.PodDisruptionBudgets, "")
-	if err != nil {
-		return "", nil, err
-	}
-	all, err := l.read(ctx, evidence.Pods, "")
-	if err != nil {
-		return "", nil, err
-	}
-	var held []string
-	var proof []evidence.Item
-	for _, b := range budgets {
-		mine := l.under(b, all, n.Name)
-		expected, allowed := evidence.Int(b.Content, "status", "expectedPods"), evidence.Int(b.Content, "status", "disruptionsAllowed")
-		if len(mine) == 0 || expected == 0 || allowed > 0 {
-			continue
-		}
-		held = append(held, fmt.Sprintf("%s -n %s (%d of %d pods are Ready, none may go; on %s: %s)", b.Name, b.Namespace,
-			evidence.Int(b.Content, "status", "currentHealthy"), expected, n.Name, namesOf(mine)))
-		proof = append(proof, b.Shows("status.disruptionsAllowed", "disruptionsAllowed: 0", l.d.Now))
-	}
-	if len(held) == 0 {
-		return "", nil, nil
-	}
-	return "the drain does not end: PodDisruptionBudget " + strings.Join(held, "; "), proof, nil
-}
-
-// budgets says whether every PodDisruptionBudget of the pods on a node allows an eviction.
-func (l *look) budgets(ctx context.Context, n *evidence.Object, d *decision, others int) (*decision, error) {
-	held, proof, err := l.held(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	if held != "" {
-		d.why, d.evidence = held, proof
+	pods, err := l.podsOn(ctx, n.Name)
+	if err != nil {
+		return nil, err
+	}
+	h, of := &hold{}, map[*evidence.Object][]string{}
+	for _, o := range budgets {
+		b := eviction.Read(o)
+		if b.Selector == nil {
+			h.open = append(h.open, fmt.Sprintf("which pods PodDisruptionBudget %s -n %s selects", b.Name, b.Namespace))
+			continue
+		}
+		var mine []*evidence.Object
+		for _, p := range pods {
+			if covers, _ := b.Covers(p); covers && eviction.Asks(p) {
+				mine, of[p] = append(mine, p), append(of[p], b.Name)
+			}
+		}
+		h.judge(&b, mine)
+	}
+	for _, p := range pods {
+		if names := of[p]; len(names) > 1 {
+			h.held = append(h.held, fmt.Sprintf("pod %s -n %s has more than one PodDisruptionBudget (%s), so its eviction is refused", p.Name, p.Namespace,
+				strings.Join(names, ", ")))
+			h.proof = append(h.proof, p.Shows("metadata.labels", "selected by "+strings.Join(names, ", "), l.d.Now))
+		}
+	}
+	return h, nil
+}
+
+// judge adds what one budget says of the pods that it covers.
+func (h *hold) judge(b *eviction.Budget, mine []*evidence.Object) {
+	var kept []*evidence.Object // that do not go, should the budget allow none
+	for _, p := range mine {
+		if !b.Frees(p) {
+			kept = append(kept, p)
+		}
+	}
+	switch {
+	case len(mine) == 0:
+	case !b.Known && (len(kept) > 0 || !b.Always):
+		h.open = append(h.open, fmt.Sprintf("what PodDisruptionBudget %s -n %s allows (its status is not there, or not of its newest generation)", b.Name,
+			b.Namespace))
+	case b.Allowed <= 0 && len(kept) > 0:
+		h.held = append(h.held, fmt.Sprintf("PodDisruptionBudget %s -n %s (%d of %d pods are Ready, none may go; on this node: %s)", b.Name, b.Namespace,
+			b.Healthy, b.Expected, namesOf(kept)))
+		h.proof = append(h.proof, b.Shows("status.disruptionsAllowed", fmt.Sprintf("disruptionsAllowed: %d, currentHealthy: %d, desiredHealthy: %d",
+			b.Allowed, b.Healthy, b.Desired), b.ReadAt))
+	}
+}
+
+// podsOn are the pods of a node, each once.
+func (l *look) podsOn(ctx context.Context, node string) (list []*evidence.Object, err error) {
+	all, err := l.read(ctx, evidence.Pods, "")
+	for _, p := range all {
+		if evidence.String(p.Content, "spec", "nodeName") == node &&
+			!slices.ContainsFunc(list, func(o *evidence.Object) bool { return o.Namespace == p.Namespace && o.Name == p.Name }) {
+			list = append(list, p)
+		}
+	}
+	return list, err
+}
+
+// budgets says whether every PodDisruptionBudget of the pods on a node allows an eviction.
+func (l *look) budgets(ctx context.Context, c *shellcommand.Call, n *evidence.Object, d *decision, others int) (*decision, error) {
+	h, err := l.held(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	if d.why = h.why(); d.why != "" {
+		d.evidence = h.proof
 		d.instead = []string{"bring the missing replica up first, or scale the workload up", "rollcall explain drain-blocked"}
 		return d, nil
+	}
+	if _, force := c.Flag("--force"); force {
+		pods, err := l.podsOn(ctx, n.Name)
+		if err != nil {
+			return nil, err
+		}
+		if bare := slices.DeleteFunc(pods, func(p *evidence.Object) bool { return !eviction.Bare(p) }); len(bare) > 0 {
+			d.verdict, d.why = Person, "--force deletes pods that nothing creates again: "+namesOf(bare)
+			d.instead = []string{"drain without --force: it names them and stops"}
+			return d, nil
+		}
 	}
 	for _, r := range []evidence.Resource{evidence.PodDisruptionBudgets, evidence.Pods} {
 		if u := l.partial(ctx, r, ""); u != nil {
 			return nil, u
 		}
 	}
+	if len(h.open) > 0 {
+		return nil, &undecided{"it is not known " + strings.Join(h.open, "; "), "oc get pdb -A -o yaml"}
+	}
 	if !l.whole {
-		return nil, &undecided{"an archive does not have every namespace: another PodDisruptionBudget may hold the drain",
-			"the same command against the cluster"}
+		return nil, &undecided{"an archive does not have every namespace, and does not show what has changed since " + page.Clock(l.d.Now) + l.age() +
+			": another PodDisruptionBudget may hold the drain", "the same command against the cluster"}
 	}
 	d.verdict = Safe
 	d.why = fmt.Sprintf("every PodDisruptionBudget allows it now, and of its role %s", page.Count(others, "other node takes pods", "other nodes take pods"))
 	return d, nil
 }
 
-// under are the pods of a node that a PodDisruptionBudget selects. Without a readable selector all pods of
-// its namespace are taken for its own.
-func (l *look) under(budget *evidence.Object, all []*evidence.Object, node string) (list []*evidence.Object) {
-	labels, plain := evidence.Field(budget.Content, "spec", "selector", "matchLabels").(map[string]any)
-	for _, p := range all {
-		if p.Namespace != budget.Namespace || evidence.String(p.Content, "spec", "nodeName") != node {
-			continue
-		}
-		fits := true
-		for k, want := range labels {
-			have, _ := p.Label(k)
-			fits = fits && (!plain || have == want)
-		}
-		if fits && !slices.ContainsFunc(list, func(o *evidence.Object) bool { return o.Name == p.Name }) {
-			list = append(list, p)
-		}
+// age is for how long the state of the source is past, in brackets; "" where it is of now.
+func (l *look) age() string {
+	if l.asked.Sub(l.d.Now) < time.Minute {
+		return ""
 	}
-	return list
+	return " (" + passed(l.asked.Sub(l.d.Now)) + " ago)"
+}
+
+// passed is a time that has passed, in the largest unit that fits.
+func passed(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return page.Count(int(d/(24*time.Hour)), "day", "days")
+	case d >= 2*time.Hour:
+		return page.Count(int(d/time.Hour), "hour", "hours")
+	}
+	return page.Count(int(d/time.Minute), "minute", "minutes")
 }

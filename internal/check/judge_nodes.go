@@ -118,8 +118,8 @@ func eachNode(ctx context.Context, l *look, c *shellcommand.Call, judge func(con
 }
 
 // schedulable counts other nodes that take the pods of one: Ready, not cordoned, of the control plane
-// or not as it is.
-func (l *look) schedulable(ctx context.Context, but string) (int, error) {
+// or not as it is, and none of those that take no pods any more either.
+func (l *look) schedulable(ctx context.Context, but string, away ...*evidence.Object) (int, error) {
 	list, err := l.all(ctx, evidence.Nodes, "")
 	if err != nil {
 		return 0, err
@@ -127,7 +127,8 @@ func (l *look) schedulable(ctx context.Context, but string) (int, error) {
 	i := slices.IndexFunc(list, func(n *evidence.Object) bool { return n.Name == but })
 	n := 0
 	for _, o := range list {
-		if o.Name != but && ready(o) && !cordoned(o) && (i < 0 || control(o) == control(list[i])) {
+		gone := slices.ContainsFunc(away, func(a *evidence.Object) bool { return a.Name == o.Name })
+		if o.Name != but && !gone && ready(o) && !cordoned(o) && (i < 0 || control(o) == control(list[i])) {
 			n++
 		}
 	}

@@ -22,6 +22,7 @@ type look struct {
 	w     *facts.World
 	d     *diagnosis.Diagnosis
 	whole bool // a list of the source is that of the whole cluster
+	asked time.Time
 }
 
 // notThere is the error of an object that was looked for and not found.

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/page"
 )
@@ -22,6 +23,9 @@ var marks = map[Verdict]struct {
 
 // proofs is how many pieces of evidence of one command are shown.
 const proofs = 3
+
+// old is from when on the age of an archive is shown.
+const old = 10 * time.Minute
 
 // Write writes the answer for a person.
 func (r *Report) Write(w io.Writer, s page.Style) error {
@@ -45,7 +49,11 @@ func (r *Report) Write(w io.Writer, s page.Style) error {
 		list(p, "What is wrong in "+r.Source.Name, r.Cause)
 	}
 	p.Blank()
-	p.Para(0, page.Span{}, page.Dim, fmt.Sprintf("Judged at %s from %s %s. Nothing was run.", page.Clock(r.Now), r.Source.Kind, r.Source.Name))
+	past := ""
+	if r.age >= old {
+		past = fmt.Sprintf(" That state is %s old: what has changed since is not known.", passed(r.age))
+	}
+	p.Para(0, page.Span{}, page.Dim, fmt.Sprintf("Judged at %s from %s %s.%s Nothing was run.", page.Clock(r.Now), r.Source.Kind, r.Source.Name, past))
 	return p.Flush(w)
 }
 

@@ -42,6 +42,8 @@ type Report struct {
 	Instead    []string  `json:"instead"` // what to do, commands and sentences
 	Verify     []string  `json:"verify"`  // how to see that it worked
 	Cause      []string  `json:"cause"`   // the causes that a diagnosis of the same source has
+
+	age time.Duration // for how long the state of an archive is past; not known: 0 or less
 }
 
 // Source says what was read.

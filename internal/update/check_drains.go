@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/eviction"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/page"
 )
 
@@ -94,7 +94,8 @@ func (l *look) drains(ctx context.Context, namespace string, budgets []evidence.
 		if b.Namespace != namespace {
 			continue
 		}
-		mine, known := guarded(b, pods)
+		budget := eviction.Read(b)
+		mine, known := guarded(&budget, pods)
 		if !known || evidence.Int(b.Content, "status", "observedGeneration") < evidence.Int(b.Content, "metadata", "generation") {
 			r.miss("", b.NotShown("a selector that is known here, or a status of its newest generation,"))
 			continue
@@ -109,46 +110,30 @@ func (l *look) drains(ctx context.Context, namespace string, budgets []evidence.
 			r.miss("", b.NotShown("status"))
 			continue
 		}
-		if f, holds := l.heldBy(b, mine); holds {
+		if f, holds := l.heldBy(&budget, mine); holds {
 			r.Findings = append(r.Findings, f)
 		}
 	}
 	for i := range pods {
-		if names := several[pods[i].Name]; len(names) > 1 && evictable(&pods[i]) {
+		if names := several[pods[i].Name]; len(names) > 1 && eviction.Asks(&pods[i]) {
 			r.Findings = append(r.Findings, twice(&pods[i], names))
 		}
 	}
 	return nil
 }
 
-// guarded are the pods that a budget selects. No selector selects none. An empty one selects all in policy/v1 and
-// none in policy/v1beta1: the pods that its status counts tell which. known is false for a selector of a form that is not
-// known.
-func guarded(b *evidence.Object, pods []evidence.Object) (list []*evidence.Object, known bool) {
-	selector, there := evidence.Field(b.Content, "spec", "selector").(map[string]any)
-	if !there || len(selector) == 0 && evidence.Int(b.Content, "status", "expectedPods") == 0 {
-		return nil, true
-	}
+// guarded are the pods that a budget covers. known is false for a selector of a form that is not known.
+func guarded(b *eviction.Budget, pods []evidence.Object) (list []*evidence.Object, known bool) {
 	for i := range pods {
-		match, ok := selects(selector, &pods[i])
+		covers, ok := b.Covers(&pods[i])
 		if !ok {
 			return nil, false
 		}
-		if match {
+		if covers {
 			list = append(list, &pods[i])
 		}
 	}
 	return list, true
-}
-
-// evictable reports whether a drain evicts a pod, and its budget is asked.
-func evictable(p *evidence.Object) bool {
-	phase := evidence.String(p.Content, "status", "phase")
-	if evidence.String(p.Content, "spec", "nodeName") == "" || phase == "Succeeded" || phase == "Failed" || phase == "Pending" ||
-		evidence.String(p.Content, "metadata", "deletionTimestamp") != "" || p.Annotation(openshift.MirrorPodAnnotation) != "" {
-		return false
-	}
-	return ownerOf(p, "DaemonSet") == ""
 }
 
 // ownerOf is the name of the owner of a kind, "" where there is none.
@@ -164,10 +149,8 @@ func ownerOf(p *evidence.Object, kind string) string {
 }
 
 // heldBy says which nodes a budget holds that allows no eviction.
-func (l *look) heldBy(b *evidence.Object, mine []*evidence.Object) (Finding, bool) {
-	healthy, desired := evidence.Int(b.Content, "status", "currentHealthy"), evidence.Int(b.Content, "status", "desiredHealthy")
-	expected := evidence.Int(b.Content, "status", "expectedPods")
-	always := evidence.String(b.Content, "spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow"
+func (l *look) heldBy(b *eviction.Budget, mine []*evidence.Object) (Finding, bool) {
+	healthy, desired, expected := b.Healthy, b.Desired, b.Expected
 	var away, slow []string
 	f := Finding{Severity: fault.Error, See: fmt.Sprintf("oc -n %s get pdb %s (ALLOWED DISRUPTIONS is 1 or more)", b.Namespace, b.Name)}
 	on := map[string][]string{}
@@ -179,7 +162,7 @@ func (l *look) heldBy(b *evidence.Object, mine []*evidence.Object) (Finding, boo
 				slow = append(slow, p.Name)
 			}
 		}
-		if free := !ready && (always || healthy >= desired && desired > 0); evictable(p) && !free {
+		if eviction.Asks(p) && !b.Frees(p) {
 			node := evidence.String(p.Content, "spec", "nodeName")
 			on[node] = append(on[node], p.Name)
 		}

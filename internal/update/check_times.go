@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/certs"
+	"github.com/rollcall-project/rollcall/internal/facts/eviction"
 	"github.com/rollcall-project/rollcall/internal/facts/onhost"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -182,7 +183,7 @@ func (l *look) acts(o *evidence.Object, machines []evidence.Object) (Finding, bo
 	f := Finding{Severity: fault.Warning}
 	for i := range machines {
 		m := &machines[i]
-		match, ok := selects(selector, m)
+		match, ok := eviction.Matches(selector, m)
 		if node := evidence.String(m.Content, "status", "nodeRef", "name"); node != "" && (match || !ok) && (external || owned(m)) {
 			f.Hosts = append(f.Hosts, node)
 		}

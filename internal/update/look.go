@@ -85,40 +85,6 @@ func factOf(list []facts.Fact, name string) (facts.Fact, error) {
 	return list[i], nil
 }
 
-// selects evaluates a label selector. ok is false for a form that is not known.
-func selects(selector map[string]any, o *evidence.Object) (match, ok bool) {
-	want, _ := selector["matchLabels"].(map[string]any)
-	for k, v := range want {
-		if have, there := o.Label(k); !there || have != v {
-			return false, true
-		}
-	}
-	list, _ := selector["matchExpressions"].([]any)
-	for _, raw := range list {
-		e, _ := raw.(map[string]any)
-		key, _ := e["key"].(string)
-		have, there := o.Label(key)
-		values, _ := e["values"].([]any)
-		in := there && slices.Contains(values, any(have))
-		switch e["operator"] {
-		case "In":
-			match = in
-		case "NotIn":
-			match = !in
-		case "Exists":
-			match = there
-		case "DoesNotExist":
-			match = !there
-		default:
-			return false, false
-		}
-		if !match {
-			return false, true
-		}
-	}
-	return true, true
-}
-
 // few are names in a sentence: the first ones, and how many more.
 func few(names []string) string {
 	const most = 4

@@ -91,7 +91,7 @@ func answer(ctx context.Context, frame *cmdutil.App, o session.Options, text str
 	w := facts.NewWorld(run.Reader, d.Now)
 	w.Version, w.Topology = d.Cluster.Version, d.Cluster.Topology
 	r, err := check.Answer(ctx, &check.Question{Text: text, World: w, Diagnosis: d, Catalog: run.Catalog, Whole: run.Source.Kind == live.SourceName,
-		Name: frame.Name, Again: o.Again()})
+		Asked: frame.IO.Clock(), Name: frame.Name, Again: o.Again()})
 	if err != nil {
 		return nil, err
 	}
