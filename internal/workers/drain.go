@@ -78,7 +78,7 @@ func (r *Runner) Remove(ctx context.Context, c Cluster, name string, d Drain) er
 	if err := r.Journal.add(Record{Kind: Deleted, Worker: name}); err != nil {
 		return err
 	}
-	r.report(name, "drained, and taken away")
+	r.report(name, "%s", r.removed(s, there))
 	return nil
 }
 

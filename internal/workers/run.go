@@ -312,8 +312,37 @@ func (r *Runner) remove(ctx context.Context, s Status) error {
 	if err := r.Journal.add(Record{Kind: Deleted, Worker: name}); err != nil {
 		return err
 	}
-	r.report(name, "taken away")
+	r.report(name, "%s", r.removed(s, false))
 	return nil
+}
+
+// removed says what was removed of a worker, and what of it may still run. The machine of provider
+// manual is a person's: nothing here switches it off, and nothing here sees whether it was booted.
+func (r *Runner) removed(s Status, node bool) string {
+	switch manual := r.Journal.Plan.Provider == ManualName; {
+	case manual && s.NodeUID != "" && node:
+		return "drained, and its Node is deleted; its machine still runs"
+	case manual && s.NodeUID != "":
+		return "its Node is gone; its machine may still run"
+	case manual:
+		return "its user-data file is removed; a machine that was booted with it still runs"
+	case node:
+		return "drained, and its machine and its Node are deleted"
+	}
+	return "its machine is deleted"
+}
+
+// Unjoined are the workers of the run that a rollback removes, or has removed: their machines have no Node.
+func (r *Runner) Unjoined() (names []string) {
+	for _, s := range r.Journal.Statuses() {
+		switch s.Step {
+		case MayBe, Made, MayBeOut, Out:
+			if s.NodeUID == "" {
+				names = append(names, s.Worker.Name)
+			}
+		}
+	}
+	return names
 }
 
 func join(names []string) string {

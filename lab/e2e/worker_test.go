@@ -132,7 +132,7 @@ func TestWorkerReplace(t *testing.T) {
 	if list := w.live("worker", "list", "--hosted", "clusters/guest"); list.code != 0 || strings.Contains(list.out, "outdated") {
 		t.Errorf("worker list: %s", list)
 	}
-	if r := booted("guest6", "worker", "replace", "guest5", "--host", "guest6="+w.guestAddress(t, 6), "--force", "--delete-emptydir-data"); r.code != 0 || !strings.Contains(r.out, "guest5: drained, and taken away") {
+	if r := booted("guest6", "worker", "replace", "guest5", "--host", "guest6="+w.guestAddress(t, 6), "--force", "--delete-emptydir-data"); r.code != 0 || !strings.Contains(r.out, "guest5: drained, and its Node is deleted; its machine still runs") {
 		t.Fatal(r)
 	}
 	d := parse(t, w.live("diagnose", "--hosted", "clusters/guest", "-o", "json"))

@@ -193,7 +193,7 @@ func TestWorkerGCP(t *testing.T) {
 
 	// The new one first, then the old one goes; the rule goes with the last of them.
 	r = w.live(append([]string{"worker", "replace", "guest5"}, c.flags("--host", "guest10", "--window", "6m", "--force", "--delete-emptydir-data")...)...)
-	if r.code != 0 || !strings.Contains(r.out, "guest5: drained, and taken away") || strings.Contains(c.names(), "c/guest5 ") || !strings.Contains(c.names(), "c/guest10") {
+	if r.code != 0 || !strings.Contains(r.out, "guest5: drained, and its machine and its Node are deleted") || strings.Contains(c.names(), "c/guest5 ") || !strings.Contains(c.names(), "c/guest10") {
 		t.Fatalf("replace: %s: %s", c.names(), r)
 	}
 	for _, name := range []string{"guest6", "guest7", "guest9", "guest10"} {

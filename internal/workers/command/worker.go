@@ -274,13 +274,14 @@ func (a *app) workerRollback(ctx context.Context, f workerFlags, run string) (er
 		return err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
+	removed := w.runner.Unjoined()
 	kept, err := w.runner.Rollback(ctx)
 	for _, name := range kept {
 		fmt.Fprintf(a.IO.Out, "%s has joined and stays.\n", a.Style().Clean(name))
 	}
 	err = errors.Join(err, a.workerUncordon(ctx, f, w))
 	if err == nil {
-		fmt.Fprintf(a.IO.Out, "Run %s: everything else that it made is taken away.\n", run)
+		a.printRolledBack(w.runner.Journal.Plan, removed)
 	}
 	return err
 }

@@ -68,6 +68,20 @@ func describeWorker(p workers.Plan, w provider.Worker) string {
 	return text
 }
 
+// printRolledBack says what a rollback has removed, what may still run, and what is left for a person.
+func (a *app) printRolledBack(p workers.Plan, removed []string) {
+	names := a.Style().Clean(strings.Join(removed, ", "))
+	switch {
+	case len(removed) == 0:
+		fmt.Fprintf(a.IO.Out, "Run %s: nothing that it made is left without a Node.\n", p.Run)
+	case p.Provider == workers.ManualName:
+		fmt.Fprintf(a.IO.Out, "Run %s: removed are only the user-data files (%s). Machines that were booted with them still run, and may still ask for "+
+			"a certificate.\nNext: switch off the machines of %s. Do not approve their requests (%s csr list).\n", p.Run, names, names, a.Name)
+	default:
+		fmt.Fprintf(a.IO.Out, "Run %s: the machines of %s are deleted.\n", p.Run, names)
+	}
+}
+
 // printRuns lists runs and their workers, by the journals alone.
 func (a *app) printRuns(runs []workers.Run) error {
 	clean := a.Style().Clean

@@ -376,9 +376,10 @@ func (a *app) workerEnd(ctx context.Context, w *workerRun, f workerFlags, follow
 	var late *workers.NotJoinedError
 	onlyLate := made == nil && errors.As(joined, &late)
 	if f.deleteFailed {
+		removed := w.runner.Unjoined()
 		_, err := w.runner.Rollback(ctx)
 		if err == nil {
-			fmt.Fprintln(a.IO.Out, "What did not join was taken away.")
+			a.printRolledBack(plan, removed)
 		}
 		made = errors.Join(made, err)
 	} else {
