@@ -1,8 +1,10 @@
 package answer
 
 import (
+	"fmt"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -56,6 +58,9 @@ func sourceParts(d *diagnosis.Diagnosis) []string {
 	switch {
 	case d.Cluster.Version != "":
 		parts = append(parts, d.Cluster.Version)
+		if u := d.Cluster.Update; u != nil {
+			parts = append(parts, updateWords(*u, d.Now))
+		}
 	case d.Source.Kind == planSource:
 		parts = append(parts, "release not named (--release)")
 	case d.Cluster.Installer == nil || d.Cluster.Installer.Version == "":
@@ -140,4 +145,17 @@ func (t *text) otherCauses() {
 		t.Para(0, page.Red.Span(t.Sign(page.Bad)+" "), page.Plain, whole.linkTitle(&link{keys: r.Keys()}))
 	}
 	t.Line(2, page.Cyan.Span(t.o.Again("diagnose")))
+}
+
+// updateWords say to which version an update goes, how far it is and since when. When it ends is not
+// reported, and is not guessed.
+func updateWords(u diagnosis.Update, now time.Time) string {
+	words := "updating to " + u.To
+	if u.Total > 0 {
+		words += fmt.Sprintf(", %d%% (%d of %d manifests)", u.Percent(), u.Done, u.Total)
+	}
+	if !u.Began.IsZero() {
+		words += ", for " + fault.Span(now.Sub(u.Began))
+	}
+	return words
 }

@@ -27,7 +27,7 @@ func (Describer) Describe(ctx context.Context, w *facts.World) (diagnosis.Cluste
 	}
 	if ok {
 		info.ID = evidence.String(version.Content, "spec", "clusterID")
-		info.Version = current(version)
+		info.Version, info.Update = current(version), update(version)
 	}
 	if !ok {
 		if err := beforeAPI(ctx, w, &info); err != nil {

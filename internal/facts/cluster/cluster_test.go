@@ -1,12 +1,16 @@
 package cluster_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/rollcall-project/rollcall/internal/facts/cluster"
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
@@ -32,6 +36,41 @@ func TestVersion(t *testing.T) {
 				t.Errorf("version %q, %v; want %q", info.Version, err, tt.want)
 			}
 		})
+	}
+}
+
+// TestUpdate: how far an update is comes from the version operator, and only while it is under way.
+func TestUpdate(t *testing.T) {
+	running := `status: {history: [{state: Partial, version: 4.20.9, startedTime: "2026-03-01T11:00:00Z"}, {state: Completed, version: 4.20.6}], conditions: [` +
+		`{type: Progressing, status: "%s", message: "%s"}]}`
+	const far = "Working towards 4.20.9: 800 of 900 done (88% complete), waiting on machine-config"
+	began := time.Date(2026, 3, 1, 11, 0, 0, 0, time.UTC)
+	tests := []struct {
+		name, changes string
+		want          *diagnosis.Update
+	}{
+		{"none", "", nil},
+		{"under way", fmt.Sprintf(running, "True", far), &diagnosis.Update{To: "4.20.9", Done: 800, Total: 900, Began: began}},
+		{"it does not say how far", fmt.Sprintf(running, "True", "Working towards 4.20.9: downloading update"), &diagnosis.Update{To: "4.20.9", Began: began}},
+		{"numbers of another version", fmt.Sprintf(running, "True", strings.Replace(far, "4.20.9", "4.20.8", 1)), &diagnosis.Update{To: "4.20.9", Began: began}},
+		{"it does not progress", fmt.Sprintf(running, "False", far), nil},
+		{"the first install", `status: {history: [{state: Partial, version: 4.20.9}], conditions: [{type: Progressing, status: "True", message: "` + far + `"}]}`, nil},
+		{"it is over", `status: {history: [{state: Completed, version: 4.20.9}], conditions: [{type: Progressing, status: "True", message: "` + far + `"}]}`, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			changes := ""
+			if tt.changes != "" {
+				changes = version + tt.changes + "\n"
+			}
+			info, err := cluster.Describer{}.Describe(t.Context(), factstest.World(t, factstest.Metal, changes))
+			if diff := cmp.Diff(tt.want, info.Update); err != nil || diff != "" {
+				t.Errorf("%v %s", err, diff)
+			}
+		})
+	}
+	if p := (diagnosis.Update{Done: 899, Total: 900}).Percent(); p != 99 {
+		t.Errorf("%d%% of 899 of 900", p)
 	}
 }
 

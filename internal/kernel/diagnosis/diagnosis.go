@@ -67,6 +67,7 @@ type ClusterInfo struct {
 	Hosted   string `json:"hosted,omitempty"` // namespace/name of the HostedCluster, where its management cluster was read, too
 
 	Installer *Installer `json:"installer,omitempty"` // where the cluster itself could not be asked
+	Update    *Update    `json:"update,omitempty"`    // that is under way; nil: none, or not known
 
 	Short bool     `json:"-"`              // of what was read instead, a NodePool has fewer nodes than it wants
 	Read  []string `json:"read,omitempty"` // where there is no Node: what else was read, and how it stands
@@ -75,6 +76,23 @@ type ClusterInfo struct {
 	Installing bool      `json:"-"` // no version was ever completed
 	NoNode     bool      `json:"-"` // installing, and the scheduler found no Node
 	ReadBy     time.Time `json:"-"` // where the source does not say when it was read: the latest that it can have been; zero: not known
+}
+
+// Update is an update that is under way, as the version operator reports it.
+type Update struct {
+	To    string    `json:"to"`             // the version
+	Done  int       `json:"done"`           // manifests of the release that are applied
+	Total int       `json:"total"`          // manifests of the release; 0: it does not say how far it is
+	Began time.Time `json:"began,omitzero"` // when the update was begun
+}
+
+// Percent is how much of the release is applied, rounded down. It counts manifests: the machines, which are last,
+// take the longest.
+func (u Update) Percent() int {
+	if u.Total <= 0 {
+		return 0
+	}
+	return u.Done * 100 / u.Total
 }
 
 // Installer is what the log of openshift-install says of the installation.

@@ -1,0 +1,31 @@
+package answer
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/answer/answertest"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+)
+
+// TestUpdateWords: how far an update is stands next to the version that runs, and only what is reported.
+func TestUpdateWords(t *testing.T) {
+	for _, tt := range []struct {
+		update diagnosis.Update
+		want   string
+	}{
+		{diagnosis.Update{To: "4.20.9", Done: 800, Total: 900, Began: answertest.Noon.Add(-3 * time.Hour)}, "updating to 4.20.9, 88% (800 of 900 manifests), for 3h"},
+		{diagnosis.Update{To: "4.20.9"}, "updating to 4.20.9"},
+	} {
+		d := answertest.Base()
+		d.Cluster.Update = &tt.update
+		if parts := sourceParts(d); !slices.Contains(parts, tt.want) {
+			t.Errorf("%q without %q", parts, tt.want)
+		}
+	}
+	if parts := sourceParts(answertest.Base()); strings.Contains(strings.Join(parts, " "), "updating") {
+		t.Errorf("%q of a cluster that is not updated", parts)
+	}
+}
