@@ -71,6 +71,10 @@ func (m *markdown) code(indent string, lines ...string) {
 	}
 }
 
+// toFillIn are the fields of a record that no evidence has, with what belongs there.
+var toFillIn = [][2]string{{"Impact", "who notices it, and what does not work for them"}, {"Owner", "who works on it"}, {"Ticket", "where it is tracked"}}
+
+// headOfRecord is the table at its top.
 func (m *markdown) headOfRecord() {
 	h := HeadlineOf(m.whole())
 	m.printf("# Incident record: %s\n\n", h.Words)
@@ -93,6 +97,12 @@ func (m *markdown) headOfRecord() {
 		m.printf("| Began | %s |\n", m.md(strings.TrimPrefix(s, "since ")))
 	}
 	m.printf("| Found by | Rollcall, %d checks of %d subjects |\n", m.d.Stats.Faults, m.d.Stats.Subjects)
+	if rows, expected := m.openHosts(); expected > 0 {
+		m.printf("| Hosts | %s |\n", m.md(notDone(rows, fmt.Sprint(expected))))
+	}
+	for _, field := range toFillIn {
+		m.printf("| %s | (fill in: %s) |\n", field[0], field[1])
+	}
 }
 
 func (m *markdown) cause(i, of int, r diagnosis.Root) {
