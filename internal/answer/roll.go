@@ -130,6 +130,9 @@ var stageMarks = map[diagnosis.StageOutcome]page.Mark{
 	diagnosis.StageUnknown: page.Yellow.Mark(page.Open), diagnosis.StageNotApplicable: page.Dim.Mark(page.Good),
 }
 
+// whyLines is how many lines a host's reason has on a terminal.
+const whyLines = 2
+
 // table lists hosts. Why a host is where it is stands below it, on every screen alike; where no
 // person reads it is the last column, so that each host is one line.
 func (t *text) table(rows []diagnosis.HostState) {
@@ -159,13 +162,13 @@ func (t *text) table(rows []diagnosis.HostState) {
 		sign := fmt.Sprintf("%-2s", t.Sign(mark.Sign))
 		if beside {
 			first := sign + page.Columns(cells[i], width)
-			t.Lead(0, mark.Paint.Span(first), strings.Repeat(" ", page.Length(first)), page.Plain, t.why(h), 2)
+			t.Lead(0, mark.Paint.Span(first), strings.Repeat(" ", page.Length(first)), page.Plain, t.why(h), whyLines)
 			continue
 		}
 		t.Line(0, mark.Paint.Span(sign+strings.TrimRight(page.Columns(cells[i], width), " ")))
 		run++
-		why := t.why(h)
-		if i+1 < len(rows) && why == t.why(rows[i+1]) {
+		why := t.CutLines(t.Clean(t.why(h)), whyLines) // before who it is about: as it is cut in a pipe
+		if i+1 < len(rows) && t.why(h) == t.why(rows[i+1]) {
 			continue // said once, below the last of them
 		}
 		if run > 1 && why != "" {
@@ -176,7 +179,7 @@ func (t *text) table(rows []diagnosis.HostState) {
 			why = who + ": " + why
 		}
 		if run = 0; why != "" {
-			t.Lead(4, page.Span{}, "", page.Plain, why, 2)
+			t.Lead(4, page.Span{}, "", page.Plain, why, 0)
 		}
 	}
 }

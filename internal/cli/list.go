@@ -43,8 +43,7 @@ func (a *app) listCommand() *cobra.Command {
 		Short: "list faults, remedies, refused remedies, facts or stages",
 		Long: "List prints what is known, a line each:\n" + about + `
 With a WORD it prints only the entries that have it in their id, title or layer; with
-several, those that have all of them. A terminal shows as much of a title as fits;
--o wide shows all of it.`,
+several, those that have all of them. -o wide prints each on one line, however long.`,
 		Example: cmdutil.Example(a.Name, "list faults", "all of them, by layer") +
 			cmdutil.Example(a.Name, "list faults certificate expired", "those about expired certificates") +
 			cmdutil.Example(a.Name, "list faults --layer ignition", "those of one layer") +

@@ -216,6 +216,9 @@ func (j *judging) decide() Decision {
 	for _, c := range j.d.Checks {
 		if c.Result != csrs.Passed {
 			j.d.Why = c.Rule + ": " + c.Detail
+			if c.Name == "open" {
+				j.d.Why = "already " + string(j.r.State)
+			}
 			if c.Name != "alone" {
 				j.d.WayOut = ""
 			}

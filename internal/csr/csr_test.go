@@ -170,7 +170,7 @@ func TestJudge(t *testing.T) {
 		{"a URI in a client request", client, ask(func(a *asked) { a.template.URIs = []*url.URL{{Scheme: "spiffe", Host: "x"}} }), "no names, addresses"},
 		{"another signer", client, ask(func(a *asked) { a.api.Spec.SignerName = "example.com/x" }), "kubelet joins"},
 		{"a renewal", client, ask(func(a *asked) { a.api.Spec.Username = "system:node:control0" }), "kubelet joins"},
-		{"denied before", client, func(s *scene) { s.r.State = csrs.Denied }, "it is denied"},
+		{"denied before", client, func(s *scene) { s.r.State = csrs.Denied }, "already denied"},
 		{"unknown boot", client, func(s *scene) { s.e.NotBefore = time.Time{} }, "not known when the host booted"},
 		{"older than the boot", client, func(s *scene) { s.r.Created = noon.Add(-6 * time.Minute) }, "after the host could first ask"},
 		{"older than an hour", client, func(s *scene) { s.e.NotBefore = noon.Add(-3 * time.Hour); s.r.Created = noon.Add(-2 * time.Hour) }, "less than an hour old"},

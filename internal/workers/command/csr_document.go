@@ -52,17 +52,18 @@ func ListRequests(ctx context.Context, frame *cmdutil.App, o session.Options, no
 	}
 	l := listing{every: every, node: node}
 	return forms.Each(func(printer *cmdutil.App, format string) error {
-		return (&app{App: printer, source: o}).printList(format, j, l.of(j))
+		return (&app{App: printer, source: o}).printList(format, j, l)
 	})
 }
 
 // printList prints a list in a format.
-func (a *app) printList(format string, j *judged, list []csrs.Request) error {
+func (a *app) printList(format string, j *judged, l listing) error {
+	list := l.of(j)
 	switch format {
 	case "name":
 		return a.printRequestNames(list)
 	case "json", "yaml":
 		return a.PrintData(format, j.document(list))
 	}
-	return a.printRequests(j, list)
+	return a.printRequests(j, l, list)
 }

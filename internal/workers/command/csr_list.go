@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -14,6 +14,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/csr"
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // listing is which requests `csr list` prints, and how.
@@ -30,13 +32,13 @@ func (a *app) csrListCommand() *cobra.Command {
 		Short: "list the requests of hosts that join, and what speaks against approving each",
 		Example: cmdutil.Example(a.Name, "csr list", "who asks, and what speaks against it") +
 			cmdutil.Example(a.Name, "csr list --node retired3 -o name | xargs oc delete", "delete the pending requests of a host that asks again and again"),
-		Args: cobra.NoArgs,
+		Args: cmdutil.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			j, err := a.judge(cmd.Context(), f)
 			if err != nil {
 				return err
 			}
-			return a.printList(cmdutil.FormatOf(cmd), j, l.of(j))
+			return a.printList(cmdutil.FormatOf(cmd), j, l)
 		},
 	}
 	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
@@ -69,15 +71,9 @@ func (l listing) of(j *judged) []csrs.Request {
 // (kubernetes/kubernetes:pkg/apis/certificates/validation ValidateCertificateRequestName
 // admits all of them). Nothing of it is printed as it came.
 
-func (a *app) printRequests(j *judged, list []csrs.Request) error {
-	if n := len(j.snapshot.Requests); len(list) == 0 && j.snapshot.Partly() {
-		_, err := fmt.Fprintf(a.IO.Out, "None of the requests that are here is pending, or is what was asked for: there are %d, and --all lists them. "+
-			"Whether there are others is not known: `oc get csr -o yaml` has the whole list.\n", n)
-		return err
-	}
+func (a *app) printRequests(j *judged, l listing, list []csrs.Request) error {
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(a.IO.Out, "No request is pending.")
-		return err
+		return a.printNone(j, l)
 	}
 	clean, terminal := a.Style().Clean, a.IO.Screen.Terminal
 	t := tabwriter.NewWriter(a.IO.Out, 0, 0, 2, ' ', 0)
@@ -95,22 +91,46 @@ func (a *app) printRequests(j *judged, list []csrs.Request) error {
 		if d.Approve {
 			word = "yes"
 		}
-		row := fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", clean(r.Name), j.snapshot.Now.Sub(r.Created).Round(time.Second), r.Kind,
+		row := fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", clean(r.Name), fault.Span(j.snapshot.Now.Sub(r.Created)), r.Kind,
 			clean(dash(csr.Shown(r))), r.State, word)
 		if !terminal {
 			row += "\t" + clean(d.Why)
 		}
-		reasons.add(clean(d.Why), clean(r.Name))
+		reasons.add(d.Why, r.Name)
 		fmt.Fprintln(t, row)
 	}
 	if err := t.Flush(); err != nil || !terminal {
 		return err
 	}
-	return reasons.print(a.IO.Out)
+	return reasons.print(a.IO.Out, a.Style())
+}
+
+// printNone says that nothing is listed, and how many requests of other states or nodes there are.
+func (a *app) printNone(j *judged, l listing) error {
+	p := &page.Page{Style: a.Style()}
+	says := "No pending request"
+	if l.every {
+		says = "No request"
+	}
+	if l.node != "" {
+		says += " for node " + l.node
+	}
+	says += "."
+	if others := len(j.snapshot.Requests); others > 0 && !l.every {
+		says += fmt.Sprintf(" There are %d others: --all.", others)
+		if others == 1 {
+			says = strings.Replace(says, "are 1 others", "is 1 other", 1)
+		}
+	}
+	p.Para(0, page.Span{}, page.Plain, says)
+	if j.snapshot.Partly() {
+		p.Para(0, page.Span{}, page.Plain, "Not known: whether there are requests that were not read. `oc get csr -o yaml` has the whole list.")
+	}
+	return p.Flush(a.IO.Out)
 }
 
 // reasons are the distinct reasons of a list. On a terminal a column of them would be cut
-// or folded, so each is printed once, below the rows.
+// or folded, so each is printed once, below the rows, with the requests that it is about.
 type reasons struct {
 	order []string
 	names map[string][]string
@@ -125,18 +145,14 @@ func (r *reasons) add(why, name string) {
 	r.names[why] = append(r.names[why], name)
 }
 
-func (r *reasons) print(w io.Writer) error {
+func (r *reasons) print(w io.Writer, style page.Style) error {
+	p := &page.Page{Style: style}
 	for _, why := range r.order {
-		names := r.names[why]
-		of := names[0]
-		if len(names) > 1 {
-			of = fmt.Sprintf("%s and %d more", of, len(names)-1)
-		}
-		if _, err := fmt.Fprintf(w, "\n%s\n  %s\n", of, why); err != nil {
-			return err
-		}
+		p.Blank()
+		p.Para(0, page.Span{}, page.Plain, strings.Join(r.names[why], ", "))
+		p.Para(2, page.Span{}, page.Plain, why)
 	}
-	return nil
+	return p.Flush(w)
 }
 
 // plainName is a request's name that a shell, xargs and oc take for one name and nothing

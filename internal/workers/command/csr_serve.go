@@ -66,7 +66,7 @@ Begin with --dry-run: it writes nothing and logs what it would approve.`,
 		Example: cmdutil.Example(a.Name, "csr serve --inventory file:hosts.yaml --dry-run", "what would be approved, for the hosts of a file") +
 			cmdutil.Example(a.Name, "csr serve --inventory cluster", "for Machines, BareMetalHosts and Agents") +
 			cmdutil.Example(a.Name, "csr serve --inventory configmap:ops/hosts --switch ops/csr --lease ops/csr", "as one of several replicas"),
-		Args: cobra.NoArgs,
+		Args: cmdutil.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.serveRequests(cmd.Context(), f) },
 	}
 	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
