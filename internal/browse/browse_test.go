@@ -223,7 +223,7 @@ func TestLines(t *testing.T) {
 		{"before the restart", Log{Pod: "a", Container: "c", Previous: true}, "1 before"},
 		{"of several containers", Log{Pod: "a"}, "! log of pod a: several logs: name the container with -c, one of: c, d"},
 		{"no such container", Log{Pod: "a", Container: "x"}, "! log of pod a -c x: not collected; there are the containers c, d"},
-		{"no such pod", Log{Pod: "q"}, "! log of pod q: not collected: the must-gather has none"},
+		{"no such pod", Log{Pod: "q"}, "! log of pod q: not collected: the must-gather has none; there are logs of ns/a, ns/b"},
 		{"an empty log", Log{Pod: "b"}, "! mg/namespaces/ns/pods/b/c/c/logs/current.log: 0 bytes: the container wrote nothing, or the collector could not read it"},
 		{"no previous log", Log{Pod: "b", Previous: true},
 			"! log of pod b: there is no previous log with a line: the container was not restarted, or it was not collected"},

@@ -106,9 +106,13 @@ func (a *Archive) ofContainer(q Log, all []evidence.Text, missing *evidence.Unav
 			pods = append(pods, t.Pod)
 		}
 		if missing != nil {
-			return nil, &NotAllError{a.clean.Text(what + ": " + reason(missing))}
+			return nil, &NotAllError{a.clean.Text(what + ": " + reason(missing) + others(all))}
 		}
-		return nil, &NotAllError{fmt.Sprintf("%s: not collected: the %s has none%s", what, a.kind, suggest.DidYouMean(q.Pod, pods))}
+		hint := suggest.DidYouMean(q.Pod, pods)
+		if hint == "" {
+			hint = others(all)
+		}
+		return nil, &NotAllError{fmt.Sprintf("%s: not collected: the %s has none%s", what, a.kind, hint)}
 	}
 	if spaces := distinct(texts, func(t evidence.Text) string { return t.Namespace }); len(spaces) > 1 {
 		return nil, fmt.Errorf("%s: %w: name the namespace with -n, one of: %s", what, ErrUnclear, strings.Join(spaces, ", "))
@@ -134,6 +138,15 @@ func (a *Archive) ofContainer(q Log, all []evidence.Text, missing *evidence.Unav
 		return nil, &NotAllError{what + ": there is no previous log with a line: the container was not restarted, or it was not collected"}
 	}
 	return nil, &NotAllError{what + ": not collected: only previous or rotated logs are there; ask for them with -p or --rotated"}
+}
+
+// others names the pods that have logs, as the end of a message.
+func others(all []evidence.Text) string {
+	pods := distinct(all, func(t evidence.Text) string { return t.Namespace + "/" + t.Pod })
+	if len(pods) == 0 {
+		return ""
+	}
+	return "; there are logs of " + suggest.Few(pods)
 }
 
 // rotated reports whether a text is one that the kubelet has put aside.

@@ -66,7 +66,7 @@ or above --fail-on, 3 undecided.`
 		cmdutil.Example(a.Name, "status --from ./must-gather.local.123", "an archive, without a cluster") +
 		cmdutil.Example(a.Name, "status --install-dir .", "while openshift-install works in this directory, also before there is an API") +
 		cmdutil.Example(a.Name, "status --all", "every host, also those that are done")
-	cmd.Args = cobra.NoArgs
+	cmd.Args = cmdutil.NoArgs
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
 // AtMostOne refuses a second argument and names it.
@@ -50,12 +51,21 @@ func (a *App) commandLine(line string) string {
 	return a.Name + " " + line
 }
 
-// NoArgs refuses arguments and names the First one.
-func NoArgs(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return session.Usagef("%q: this command takes no argument", args[0])
+// NoArgs refuses arguments and names the first one, with the flag that was probably meant.
+func NoArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
 	}
-	return nil
+	word, hint := args[0], ""
+	switch {
+	case cmd.Flags().Lookup("from") != nil && (session.OnDisk(word) || session.NamedAsArchive(word)):
+		hint = "; did you mean `--from " + shellcommand.Quote(word) + "`?"
+	case cmd.Flags().Lookup("root") != nil:
+		hint = "; did you mean `--root " + shellcommand.Quote(word) + "`?"
+	case cmd.Name() == "status":
+		hint = "; of one host `" + cmd.Root().DisplayName() + " diagnose " + shellcommand.Quote(word) + "` shows all"
+	}
+	return session.Usagef("%q: this command takes no argument%s", word, hint)
 }
 
 // PrintData writes a value as JSON or YAML, without what a terminal obeys.

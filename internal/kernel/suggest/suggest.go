@@ -9,6 +9,9 @@ import (
 // Nearest returns the known word that is nearest to a word, or else one that contains it,
 // "" where none is near.
 func Nearest(word string, known []string) string {
+	if whole := onlyWith(word, known); whole != "" {
+		return whole
+	}
 	best, at := 4, ""
 	for _, k := range known {
 		n := distance(strings.ToLower(word), strings.ToLower(k))
@@ -20,6 +23,21 @@ func Nearest(word string, known []string) string {
 		if i := slices.IndexFunc(known, func(k string) bool { return len(word) > 3 && strings.Contains(k, word) }); i >= 0 {
 			at = known[i]
 		}
+	}
+	return at
+}
+
+// onlyWith returns the one known word that begins with a word of three letters or more, "" where it is not one.
+func onlyWith(word string, known []string) string {
+	at := ""
+	for _, k := range known {
+		if len(word) < 3 || !strings.HasPrefix(strings.ToLower(k), strings.ToLower(word)) {
+			continue
+		}
+		if at != "" {
+			return ""
+		}
+		at = k
 	}
 	return at
 }

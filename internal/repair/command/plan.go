@@ -35,7 +35,7 @@ A host's certificate requests are only in the plan when you name the host with
 only hosts hold is fetched from a host (through its machine-config-daemon), or from
 the file or must-gather that you name; it holds the pull secret and is kept with
 mode 0600 next to the journals, never in the plan.`,
-		Args: cobra.NoArgs,
+		Args: cmdutil.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.fixPlan(cmd.Context(), f, cmdutil.FormatOf(cmd)) },
 	}
 	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
