@@ -63,6 +63,7 @@ var supplyWords = map[evidence.SupplyKind]string{
 	evidence.SupplyHostedKubeconfig: "--hosted-kubeconfig FILE",
 	evidence.SupplyOnHost:           "rollcall-host --collect FILE    # on {host|the machine}, then --from FILE with the others",
 	evidence.SupplyHostRoot:         "run rollcall-host as root",
+	evidence.SupplyHostCopy:         "copy the whole {path}, with the files that its links lead to; better: run rollcall-host on {host|the machine}",
 	evidence.SupplyHostNetwork:      "rollcall-host without --no-network",
 	evidence.SupplyHostNamespace:    "rollcall-host in a container that was started with --net=host",
 	evidence.SupplyHostJournals:     "rollcall-host without --no-journals",

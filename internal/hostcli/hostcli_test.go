@@ -151,6 +151,50 @@ func pulling(m *machinetest.Machine) {
 	m.Commands["/usr/bin/journalctl --unit=machine-config-daemon-pull.service"] = machinetest.Journal(entries...)
 }
 
+// TestCopyWithoutCertificate: a copy that lacks the kubelet's credentials shows nothing of them, and the answer
+// names what to copy. A copy with the link and what it leads to shows the certificate.
+func TestCopyWithoutCertificate(t *testing.T) {
+	const pki = "/var/lib/kubelet/pki/"
+	for _, c := range []struct {
+		name   string
+		remove []string
+		link   string // where the link leads
+		why    string
+	}{
+		{"whole", nil, "", ""},
+		{"no directory", []string{pki}, "", "it is not in the copy"},
+		{"no directory and no bootstrap kubeconfig", []string{pki, "/etc/kubernetes/kubeconfig"}, "", "it is not in the copy"},
+		{"no link", []string{pki + "kubelet-client-current.pem"}, "", "it is not in the copy"},
+		{"a link of which the file is not there", []string{pki + "kubelet-client-2026-03-01-08-06-00.pem"}, "",
+			"it is a link to " + pki + "kubelet-client-2026-03-01-08-06-00.pem, and that file is not in the copy"},
+		{"a relative one", []string{pki}, "kubelet-client-x.pem", "it is a link to " + pki + "kubelet-client-x.pem, and that file"},
+	} {
+		m := machinetest.New(t)
+		m.Copy()
+		m.Remove(c.remove...)
+		if c.link != "" {
+			m.Link(pki+"kubelet-client-current.pem", c.link)
+		}
+		_, d := diagnoseMachine(t, m)
+		for _, id := range shown(d) {
+			t.Errorf("%s: %s is present", c.name, id)
+		}
+		i := slices.IndexFunc(d.Coverage, func(v evidence.Coverage) bool { return v.Need == "the kubelet's client certificate" })
+		switch {
+		case c.why == "" && i >= 0:
+			t.Errorf("%s: %s", c.name, d.Coverage[i].Reason)
+		case c.why == "":
+		case i < 0 || !strings.Contains(d.Coverage[i].Reason, c.why):
+			t.Errorf("%s: the coverage does not show that %q", c.name, c.why)
+		default:
+			_, text, _ := typed(t, m, "-o", "wide")
+			if !strings.Contains(strings.Join(strings.Fields(text), " "), "copy the whole /var/lib/kubelet/pki, with the files that its links lead to") {
+				t.Errorf("%s: the answer does not name what to copy:\n%s", c.name, text)
+			}
+		}
+	}
+}
+
 // TestFaults puts one trouble after the other into a real tree and its programs.
 func TestFaults(t *testing.T) {
 	const (

@@ -108,6 +108,9 @@ func (f *Identity) credential(id *onhost.Identity, loc evidence.Locator) {
 		leaf, place = k.User, k.Path
 	}
 	switch {
+	case leaf == nil && pair.NotCopied != "":
+		notCopied(id, &pair.File, f.ofCredential()...)
+		return
 	case pair.Error != "":
 		unread(evidence.HostIdentities, pair.Path, pair.Error, f.ofCredential()...)
 		return
@@ -175,6 +178,10 @@ func (f *Identity) bootstrap(id *onhost.Identity, loc evidence.Locator) {
 		&f.BootstrapAdmin, &f.BootstrapLocal}
 	if b.Error != "" {
 		unread(evidence.HostIdentities, b.Path, b.Error, fields...)
+		return
+	}
+	if b.NotCopied != "" {
+		notCopied(id, &b.File, fields...)
 		return
 	}
 	why, said := "", fmt.Sprintf("server %s, user: %s", b.Server, b.UserKind)

@@ -15,6 +15,7 @@ package onhost
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/source/namedhost"
+	"github.com/rollcall-project/rollcall/internal/source/onhost"
 )
 
 // Facts lists the facts of this area.
@@ -114,6 +116,14 @@ func unread(r evidence.Resource, path, why string, fields ...facts.Setter) {
 		Why:    evidence.Forbidden,
 		Detail: path + ": " + why,
 		Supply: evidence.Supply{Kind: evidence.SupplyHostRoot},
+	}, fields...)
+}
+
+// notCopied leaves fields unknown: a copy of a machine's files does not have the file that tells them.
+func notCopied(id *onhost.Identity, file *onhost.File, fields ...facts.Setter) {
+	_ = facts.Miss(&evidence.Unavailable{
+		Need: evidence.Objects(evidence.HostIdentities, ""), Why: evidence.NotCollected, Detail: file.Path + ": " + file.NotCopied,
+		Supply: evidence.Supply{Kind: evidence.SupplyHostCopy, Host: id.Hostname, Path: path.Dir(file.Path)},
 	}, fields...)
 }
 

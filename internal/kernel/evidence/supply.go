@@ -83,6 +83,7 @@ const (
 	SupplyHostedKubeconfig SupplyKind = "hosted-kubeconfig" // of the hosted cluster
 	SupplyOnHost           SupplyKind = "on-host"           // rollcall-host on Host
 	SupplyHostRoot         SupplyKind = "on-host-root"      // rollcall-host as root
+	SupplyHostCopy         SupplyKind = "on-host-copy"      // a copy of the machine's files with Path in it
 	SupplyHostNetwork      SupplyKind = "on-host-network"   // rollcall-host may resolve names
 	SupplyHostNamespace    SupplyKind = "on-host-namespace" // rollcall-host in the network of the machine
 	SupplyHostJournals     SupplyKind = "on-host-journals"  // rollcall-host may read journals
@@ -99,7 +100,7 @@ func SupplyKinds() []SupplyKind {
 		SupplyInstallerLog,
 		SupplyOneInstall, SupplyArchive,
 		SupplyArchiveOrAPI, SupplyKubeconfig, SupplyAddress, SupplyHosted, SupplyManagement, SupplyHostedKubeconfig,
-		SupplyOnHost, SupplyHostRoot, SupplyHostNetwork, SupplyHostNamespace, SupplyHostJournals,
+		SupplyOnHost, SupplyHostRoot, SupplyHostCopy, SupplyHostNetwork, SupplyHostNamespace, SupplyHostJournals,
 	}
 }
 

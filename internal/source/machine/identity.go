@@ -39,6 +39,11 @@ func (s *Source) identity() onhost.Identity {
 		Client: s.pair(clientPair), Serving: s.pair(servingPair),
 		RootCA: s.bundle(rootCA), KubeletCA: s.bundle(kubeletCA),
 	}
+	if !s.live {
+		for _, f := range []*onhost.File{&id.Client.File, &id.Serving.File, &id.Runtime.File, &id.Bootstrap.File} {
+			s.markNotCopied(f)
+		}
+	}
 	id.Hostname, id.NameFrom = id.StaticName, "/etc/hostname"
 	if s.live {
 		id.BootID = s.tree.text(bootID)
@@ -54,6 +59,18 @@ func (s *Source) identity() onhost.Identity {
 		id.NameFrom = ""
 	}
 	return id
+}
+
+// markNotCopied says of a file that is not in a copy why. A copy does not show that the machine has
+// no such file: kubelet-client-current.pem is a link, and cp and tar copy a link without what it leads to.
+func (s *Source) markNotCopied(f *onhost.File) {
+	if f.Exists || f.Error != "" {
+		return
+	}
+	f.NotCopied = "it is not in the copy " + s.opts.Root
+	if to := s.tree.dangling(f.Path); to != "" {
+		f.NotCopied = "in the copy " + s.opts.Root + " it is a link to " + to + ", and that file is not in the copy"
+	}
 }
 
 // kernelName is the host name that the kernel has. In a container it is the

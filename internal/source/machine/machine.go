@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -132,6 +133,10 @@ func (s *Source) Describe(context.Context) (evidence.Description, error) {
 			Need: "what runs on " + s.name, State: evidence.Missing, Supply: evidence.Supply{Kind: evidence.SupplyOnHost, Host: s.name},
 			Reason: s.opts.Root + " is a copy of files and not a running machine: units, containers, clock, names and disks are not in it",
 		}}
+		if why := s.id.Client.NotCopied; why != "" {
+			d.Notes = append(d.Notes, evidence.Coverage{Need: "the kubelet's client certificate", State: evidence.Missing, Reason: clientPair + ": " + why,
+				Supply: evidence.Supply{Kind: evidence.SupplyHostCopy, Host: s.name, Path: path.Dir(clientPair)}})
+		}
 	}
 	return d, nil
 }

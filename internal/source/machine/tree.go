@@ -72,6 +72,27 @@ func (t *tree) resolve(name string) (string, error) {
 	return at, nil
 }
 
+// dangling is where a link leads that leads to no file, "" where a name is no such link.
+func (t *tree) dangling(name string) string {
+	dir, err := t.resolve(path.Dir(name))
+	if err != nil {
+		return ""
+	}
+	at := path.Join(dir, path.Base(name))
+	info, err := t.root.Lstat(at)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return ""
+	}
+	to, err := t.root.Readlink(at)
+	if err != nil {
+		return ""
+	}
+	if !path.IsAbs(to) {
+		to = path.Join(path.Dir(name), to)
+	}
+	return to
+}
+
 var errNotRegular = errors.New("it is not a regular file")
 
 // open opens a regular file.

@@ -23,9 +23,13 @@ import (
 
 // File is what is known of a file besides its content.
 type File struct {
-	Path     string    `json:"path"`
-	Exists   bool      `json:"exists"`
-	Error    string    `json:"error,omitempty"` // why it could not be read; then Exists means nothing
+	Path   string `json:"path"`
+	Exists bool   `json:"exists"`
+	Error  string `json:"error,omitempty"` // why it could not be read; then Exists means nothing
+	// NotCopied is why a copy of a machine's files does not have it. Whether the machine has it is not
+	// known then, and Exists means nothing.
+	NotCopied string `json:"notCopied,omitempty"`
+
 	Size     int64     `json:"size,omitempty"`
 	Modified time.Time `json:"modified,omitzero"`
 }
