@@ -59,7 +59,7 @@ var against = []struct {
 		{name: "probed", flags: plainFlags, code: 2, roots: []string{"mcs-certificate-expired cluster/"}},
 		{name: "not probed", code: 3, says: []string{noneKnown, "worker3", "not asked: what the servers of new hosts answer (--probe)"}},
 	}},
-	{scenario: "mcs-refused-on-vip", asked: []question{
+	{scenario: "mcs-refused-on-vip", onlyIf: full, asked: []question{
 		{name: "probed", flags: plainFlags, code: 2, roots: []string{"mcs-refused-on-vip-holder cluster/"}},
 	}},
 	{scenario: "mcs-tls-deleted-no-machinesets", onlyIf: full, asked: []question{
@@ -69,11 +69,11 @@ var against = []struct {
 		{name: "all", flags: append(slices.Clone(hostedAll), "--probe"), says: []string{noneKnown}},
 		{name: "no secrets", flags: hostedPlain, says: []string{noneKnown, "not asked:"}},
 	}},
-	{scenario: "hosted-user-data-outdated", asked: []question{
+	{scenario: "hosted-user-data-outdated", onlyIf: full, asked: []question{
 		{name: "all", flags: hostedAll, code: 2, roots: []string{"user-data-outdated nodepool/guest"}},
 		{name: "no secrets", flags: hostedPlain, code: 3, says: []string{noneKnown}},
 	}},
-	{scenario: "hosted-release-missing", asked: []question{
+	{scenario: "hosted-release-missing", onlyIf: full, asked: []question{
 		{name: "all", flags: hostedAll, code: 2, roots: []string{"nodepool-release-invalid nodepool/guest"}},
 	}},
 	{scenario: "hosted-stale-token", onlyIf: full, asked: []question{ // one worker has an old copy, which only its console shows
