@@ -84,6 +84,9 @@ const (
 	sigGather   = "installer.gather"
 	sigAgent    = "installer.agent"
 	sigStopped  = "installer.stopped"
+
+	sigAgentStatus = "installer.agentstatus"
+
 	sigPulls    = "installer.pulls"
 	sigGathered = "installer.gathered"
 	sigLine     = "installer.line"
@@ -92,7 +95,7 @@ const (
 // messages are the lines that this package reads.
 var messages = []string{
 	sigRun, sigInfra, sigOldInfra, sigWait, sigStill, sigBoot, sigDone, sigFatal, sigFailed, sigOperator, sigMade, sigGenerate, sigGather, sigAgent,
-	sigStopped, sigPulls, sigGathered, sigLine,
+	sigAgentStatus, sigStopped, sigPulls, sigGathered, sigLine,
 }
 
 // waitSteps maps what is waited for to the step; the first match counts.
@@ -248,7 +251,7 @@ func works(run []line) bool {
 
 func worksOnCluster(l line) bool {
 	switch l.id {
-	case sigInfra, sigOldInfra, sigWait, sigAgent, sigBoot, sigDone:
+	case sigInfra, sigOldInfra, sigWait, sigAgent, sigAgentStatus, sigBoot, sigDone:
 		return true
 	case sigFatal, sigFailed:
 		return assetError.MatchString(message(l)) || gaveUpAt(message(l)) != ""
@@ -364,11 +367,8 @@ func (in *install) add(l line) {
 		in.begin("complete", "nothing", l.Line.Time)
 		in.ended, in.err, in.gather, in.interrupted = "complete", "", "", false
 		facts.Prove(item, &in.Ended, &in.Step, &in.WaitsFor, &in.Since)
-	case sigAgent:
-		if in.step != "agent" {
-			in.begin("agent", "the agent service on the rendezvous host", l.Line.Time)
-			facts.Prove(item, &in.Step, &in.WaitsFor, &in.Since)
-		}
+	case sigAgent, sigAgentStatus:
+		in.agentStep(l, text, item)
 	case sigStopped:
 		if in.ended == "running" {
 			in.ended, in.interrupted = "failed", true

@@ -169,6 +169,14 @@ func TestSay(t *testing.T) {
 			"openshift-install v4.12.3 failed at 2026-03-01T07:50:00Z, where it waited for bootstrapping to complete"},
 		"waits for the agents": {run + at("07:01:00", "debug", "Agent Rest API never initialized. Bootstrap Kube API never initialized") + at("07:01:00", "info", "Waiting for cluster install to initialize. Sleeping for 30 seconds") +
 			at("07:09:00", "warning", "Received interrupt signal"), "openshift-install v4.12.3 was interrupted at 2026-03-01T07:09:00Z, where it waited for the agent service on the rendezvous host"},
+		"interrupted while hosts are installed": {run + agents + at("07:05:00", "info", "Cluster installation in progress") + at("07:09:00", "warning", "Received interrupt signal"),
+			"openshift-install v4.12.3 was interrupted at 2026-03-01T07:09:00Z, where it waited for the hosts to be installed"},
+		"the service answers": {run + agents + at("07:09:00", "warning", "Received interrupt signal"),
+			"openshift-install v4.12.3 was interrupted at 2026-03-01T07:09:00Z, where it waited for the hosts to be ready for the installation"},
+		"the API of the cluster answers": {run + agents + at("07:05:00", "info", "Cluster Kube API Initialized") + at("07:06:00", "info", "Finalizing cluster installation") +
+			at("07:09:00", "warning", "Received interrupt signal"), "openshift-install v4.12.3 was interrupted at 2026-03-01T07:09:00Z, where it waited for bootstrapping to complete"},
+		"a log that begins with the state of the service": {at("07:05:00", "info", "Preparing cluster for installation") + at("07:09:00", "warning", "Received interrupt signal"),
+			"openshift-install was interrupted at 2026-03-01T07:09:00Z, where it waited for the hosts to prepare for the installation"},
 	} {
 		said, err := installer.Say(t.Context(), world(t, map[string]string{".openshift_install.log": c.log}))
 		if err != nil {
@@ -178,6 +186,10 @@ func TestSay(t *testing.T) {
 		}
 	}
 }
+
+// agents are the first lines of `agent wait-for` until the service answers.
+var agents = at("07:01:00", "debug", "Agent Rest API never initialized. Bootstrap Kube API never initialized") +
+	at("07:02:00", "info", "Waiting for cluster install to initialize. Sleeping for 30 seconds") + at("07:03:00", "debug", "Agent Rest API Initialized")
 
 func TestWhatIsNoInstallation(t *testing.T) {
 	if _, err := readLogs(t, map[string]string{".openshift_install.log": run + at("07:01:00", "info", "Ignition-Configs created in: . and auth")}); !errors.Is(err, facts.ErrNotApplicable) {
