@@ -48,6 +48,9 @@ func (ses *Session) openFrom(ctx context.Context, path string, alone bool, how [
 		if pasted.Mixed() && pasted.Parts() > 0 {
 			return nil, pasted, nil
 		}
+		if format := plaintext.JSON(text); format != "" {
+			return savedEvents(path, pasted, format, alone)
+		}
 	}
 	s, err := ses.openOne(ctx, path, text, how)
 	if err == nil {
@@ -66,6 +69,18 @@ func (ses *Session) openFrom(ctx context.Context, path string, alone bool, how [
 		return nil, pasted, nil
 	}
 	return nil, nil, &TextError{path, text, err}
+}
+
+// savedEvents are the events of the assisted-service, in a file without its clusters and hosts: messages alone.
+func savedEvents(path string, pasted *paste.Source, format string, alone bool) (*archive.Source, *paste.Source, error) {
+	err := pasted.Broken()
+	if err != nil {
+		return nil, nil, fmt.Errorf("it is %s, which cannot be read: %w", format, err)
+	}
+	if alone {
+		return nil, nil, &TextError{path, pasted.Text(), fmt.Errorf("%s is %s: no object of a cluster is in it", SourceName(path), format)}
+	}
+	return nil, pasted, nil
 }
 
 // packed reports whether a file is what the name of an archive promises, and not a page that a
@@ -156,9 +171,6 @@ func (ses *Session) textOf(path string) ([]byte, error) {
 // archive, is a NotTextError.
 func textIn(raw []byte, name string) ([]byte, error) {
 	if text, ok := plaintext.Of(raw, paste.MaxBytes); ok {
-		if format := plaintext.JSON(text); format != "" {
-			return nil, &plaintext.NotTextError{Name: name, Format: format}
-		}
 		return small(text), nil
 	}
 	if format := plaintext.Format(raw); format != "" && len(raw) <= paste.MaxBytes {

@@ -74,13 +74,16 @@ func (b *builder) assisted(ctx context.Context, w *facts.World, need evidence.Ne
 // agents are the hosts that a hub installs: of this cluster only where they are
 // bound to the hub itself, or where nothing says that there is another cluster.
 func (b *builder) agents(ctx context.Context, w *facts.World, need evidence.Need) error {
+	if _, err := w.List(ctx, need.Resource, need.Namespace); err != nil {
+		return err // to which cluster the others belong is not known
+	}
 	return b.agentHosts(ctx, w, need, func(a assisted.Host) bool {
 		return !b.nodesRead || a.Cluster == localCluster+"/"+localCluster
 	})
 }
 
 func (b *builder) agentHosts(ctx context.Context, w *facts.World, need evidence.Need, ours func(assisted.Host) bool) error {
-	list, err := w.List(ctx, need.Resource, need.Namespace)
+	list, part, err := some(ctx, w, need)
 	if err != nil {
 		return err
 	}
@@ -116,7 +119,7 @@ func (b *builder) agentHosts(ctx context.Context, w *facts.World, need evidence.
 			h.Role = a.Role
 		}
 	}
-	return nil
+	return part
 }
 
 // nameOf is what a host is called that has no name yet: by its first MAC address,

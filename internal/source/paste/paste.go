@@ -44,8 +44,10 @@ type Source struct {
 	texts   []evidence.Text
 	bad     []evidence.Coverage
 	broken  error // the text is a file of one object, and why it cannot be read whole
+	answer  bool  // the text is an answer of the assisted-service
 	mixed   bool  // there are tables or commands: no program writes such a file
 	text    []byte
+	whole   []evidence.Resource // of which the text has all objects
 }
 
 var _ evidence.Source = (*Source)(nil)
@@ -54,6 +56,9 @@ var _ evidence.Source = (*Source)(nil)
 // it is not the time of the text.
 func Read(name string, text []byte, clock time.Time) *Source {
 	s := &Source{name: name, text: text, objects: map[evidence.Resource][]evidence.Object{}}
+	if s.savedAnswer() {
+		return s
+	}
 	s.now = newest(text, clock)
 	sp := &splitter{s: s, clock: cmp.Or(s.now, clock), logs: map[string]*log{}, known: map[string]int{}}
 	sp.split(text)
@@ -112,8 +117,11 @@ func (s *Source) List(_ context.Context, r evidence.Resource, namespace string) 
 	slices.SortFunc(list, func(a, b evidence.Object) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
-	if r == evidence.NamedHosts && len(list) > 0 {
+	if r == evidence.NamedHosts && len(list) > 0 || slices.Contains(s.whole, r) {
 		return list, nil
+	}
+	if u, ok := evidence.OnRequest(r); ok && len(list) == 0 && s.answer {
+		return nil, &u
 	}
 	return list, &evidence.Unavailable{Need: evidence.Objects(r, namespace), Why: evidence.NotCollected,
 		Detail: "a text shows only what was pasted", Supply: evidence.Supply{Kind: evidence.SupplyMustGather},

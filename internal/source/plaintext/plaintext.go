@@ -31,8 +31,8 @@ type NotTextError struct {
 // Error implements error.
 func (e *NotTextError) Error() string {
 	if strings.HasPrefix(e.Format, "JSON") {
-		return fmt.Sprintf("%s is not searched for messages: it is %s. Ask the service itself with `rollcall diagnose --rendezvous IP`, or give the "+
-			"logs of its hosts",
+		return fmt.Sprintf("%s is not searched for messages: it is %s. `rollcall diagnose --from FILE` reads it. "+
+			"`rollcall diagnose --rendezvous IP` asks the service itself",
 			e.Name, e.Format)
 	}
 	return fmt.Sprintf("%s is not text: it is %s. Give the text itself, such as a log or the output of a command", e.Name, e.Format)
