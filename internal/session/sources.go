@@ -34,7 +34,8 @@ func (ses *Session) openSources(ctx context.Context, r *Run, how []archive.Optio
 	var archives []*archive.Source
 	var dirs []*install.Dir
 	paths := spread(ses.From)
-	for _, path := range paths {
+	for i := 0; i < len(paths); i++ {
+		path := paths[i]
 		if path != "-" && install.Is(path) {
 			d, err := install.Open(path)
 			if err != nil {
@@ -50,6 +51,11 @@ func (ses *Session) openSources(ctx context.Context, r *Run, how []archive.Optio
 			continue
 		}
 		s, pasted, err := ses.openFrom(ctx, path, len(paths) == 1, how)
+		if texts := textsBelow(path); errors.Is(err, archive.ErrNothing) && len(texts) > 0 {
+			paths = slices.Replace(paths, i, i+1, texts...)
+			i--
+			continue
+		}
 		if err != nil {
 			return nil, explainArchive(path, err)
 		}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -57,11 +58,7 @@ func areTexts(dir string, entries []fs.DirEntry) bool {
 		return false
 	}
 	for _, e := range entries {
-		raw, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			return false
-		}
-		text, ok := plaintext.Of(raw, paste.MaxBytes)
+		text, ok := textAt(filepath.Join(dir, e.Name()))
 		if !ok {
 			return false
 		}
@@ -69,3 +66,44 @@ func areTexts(dir string, entries []fs.DirEntry) bool {
 	}
 	return lines
 }
+
+// textAt reads a file that is a text.
+func textAt(path string) ([]byte, bool) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, false
+	}
+	return plaintext.Of(raw, paste.MaxBytes)
+}
+
+// textsBelow are the files of a directory and of those below it, where it has nothing but texts, no more and no longer
+// than areTexts takes. It is for directories that are no archive.
+func textsBelow(dir string) []string {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil
+	}
+	var list []string
+	var size int64
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil || !e.Type().IsRegular() {
+			return errNotTexts
+		}
+		list, size = append(list, path), size+info.Size()
+		if len(list) > maxTogether || size > paste.MaxBytes {
+			return errNotTexts
+		}
+		return nil
+	})
+	notText := func(path string) bool { _, ok := textAt(path); return !ok }
+	if err != nil || slices.ContainsFunc(list, notText) {
+		return nil
+	}
+	return list
+}
+
+// errNotTexts ends the walk of textsBelow.
+var errNotTexts = errors.New("not a directory of texts")
