@@ -66,7 +66,7 @@ func TestTopology(t *testing.T) {
 		"highly available":         {"", "4.20.6", "true"},
 		"single node":              {infra + "status: {controlPlaneTopology: SingleReplica}\n", "4.20.6", "false"},
 		"not filled in":            {infra + "status: {controlPlaneTopology: null}\n", "4.20.6", "unknown"},
-		"not filled in before 4.8": {infra + "status: {controlPlaneTopology: null}\n", "4.7.3", "true"},
+		"not filled in before 4.8": {infra + "status: {controlPlaneTopology: null}\n", "4.7.3", "unknown"},
 		"release not known":        {infra + "status: {controlPlaneTopology: null}\n", "", "unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {

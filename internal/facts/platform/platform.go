@@ -9,7 +9,6 @@ package platform
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -39,24 +38,13 @@ func Network(ctx context.Context, w *facts.World) (Value, error) {
 }
 
 // Topology returns the topology of the control plane: HighlyAvailable, SingleReplica,
-// External, ... The field came with 4.8, and from then on the API fills it in: before, every
-// control plane was highly available (openshift/api:config/v1/types_infrastructure.go
-// InfrastructureStatus, release-4.7 and release-4.8).
+// External, ... The field came with 4.8, and from then on the API fills it in. Before, a control plane was
+// highly available unless somebody overrode that in the etcd operator, so an empty field says nothing
+// (openshift/api:config/v1/types_infrastructure.go InfrastructureStatus, release-4.7 and release-4.8;
+// openshift/cluster-etcd-operator:pkg/operator/ceohelpers/unsupported_override.go,
+// useUnsupportedUnsafeNonHANonProductionUnstableEtcd).
 func Topology(ctx context.Context, w *facts.World) (Value, error) {
-	v, err := read(ctx, w, evidence.Infrastructures, "infrastructure", "status.controlPlaneTopology", "status", "controlPlaneTopology")
-	if _, empty := evidence.AsUnavailable(err); empty && v.Object.Content != nil && before(w.Version, 8) {
-		return Value{Text: highlyAvailable, Object: v.Object, field: "status.controlPlaneTopology"}, nil
-	}
-	return v, err
-}
-
-const highlyAvailable = "HighlyAvailable"
-
-// before reports whether a release is known to be one before 4.minor.
-func before(version string, minor int) bool {
-	var major, have int
-	n, _ := fmt.Sscanf(version, "%d.%d", &major, &have)
-	return n == 2 && major == 4 && have < minor
+	return read(ctx, w, evidence.Infrastructures, "infrastructure", "status.controlPlaneTopology", "status", "controlPlaneTopology")
 }
 
 // read returns the object without the text, and an error, where the field is not filled in.
