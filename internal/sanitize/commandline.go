@@ -94,6 +94,9 @@ var positioned = []form{
 	{"SecureString", lazily(`ConvertTo-SecureString[ \t]+(?:-String[ \t]+)?\\*["']([^"'\r\n\\]+)`)}, // PowerShell
 	{"sqlplus", lazily(`\bsqlplus[ \t]+(?:-\w+[ \t]+)*[^\s/]+/([^\s@"']+)@`)},
 	{"/user:", lazily(`(?i)\bnet use\b[^\r\n]{0,200}/user:\S+[ \t]+([^\s"'\\/][^\s"'\\]{3,})`)},
+	// net use Z: \\host\share PASSWORD
+	{`\`, lazily(`(?i)\bnet use[ \t]+(?:(?:[a-z]:|\*)[ \t]+)?(?:\\*"\\+[^"\r\n]+"|\\+\S+)[ \t]+` +
+		`(?:\\*"([^"\r\n\\]{4,})\\*"|([^\s"'\\/*][^\s"'\\]{3,}))(?:[ \t]+/[a-z]|["'\\]|[ \t\r]*(?:\n|$))`)},
 	{"net user", lazily(`(?i)\bnet user[ \t]+\S+[ \t]+([^\s"'\\/][^\s"'\\]{3,})`)},
 	{"send", lazily(`\bsend[ \t]+(?:--[ \t]+)?\\*"([^"\s\\]{6,})\\+r`)}, // expect
 }

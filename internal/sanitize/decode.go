@@ -215,8 +215,14 @@ func (d *decoder) closed(i int) int {
 	for n := 0; n < 3 && i < len(d.t) && strings.IndexByte("\"'`]*})?", d.t[i]) >= 0; n++ {
 		i++
 	}
+	if i < len(d.t) && d.t[i] == ':' {
+		i += len(fieldOfPHP.get().FindString(d.t[i:min(len(d.t), i+64)]))
+	}
 	return i
 }
+
+// fieldOfPHP is who may read the field of an object that PHP dumps, behind its name.
+var fieldOfPHP = lazily(`^:(?:"[\w\\]{1,40}":)?(?:private|protected)\]`)
 
 // indexBehind is an index, the place that a password is for, or the end of a tag; a sign follows.
 var indexBehind = lazily(`^(\[\w{0,8}\]|/\w{1,20}|</\w{1,8}>)[ \t]{0,2}(?:[:=]|$)`)
@@ -260,13 +266,19 @@ func (d *decoder) assignment(at int, kind keyKind) {
 		if at = strings.IndexByte(d.t[at:], '\n') + at + 1; at >= len(d.t) {
 			return
 		}
-		next := skip(d.t, at, " \t\n")
+		next, how := skip(d.t, at, " \t\n"), told
+		if line, _, more := strings.Cut(d.t[next:min(len(d.t), next+maxBeside)], "\n"); more && underline(line) {
+			next, how = skip(d.t, next+len(line), " \t\n"), assigned
+		}
 		next = skip(d.t, next, "- ")
+		if size := len(dumpedText.get().FindString(d.t[next:min(len(d.t), next+32)])); size > 0 {
+			next, how = next+size, assigned
+		}
 		if e := d.nameEnd(next); e > next && e < len(d.t) && d.t[e] == ':' {
 			return // another key
 		}
 		if kind >= secretKey {
-			d.value(next, kind, told)
+			d.value(next, kind, how)
 		}
 		return
 	}
@@ -303,6 +315,8 @@ func (d *decoder) opened(i int) int {
 			if e := strings.IndexByte(rest[:min(len(rest), 32)], ')'); e > 0 && dumpType(rest[1:e]) {
 				i += skip(rest, e+1, " \t")
 			}
+		case strings.HasPrefix(rest, "string("):
+			i += len(dumpedText.get().FindString(rest[:min(len(rest), 32)]))
 		case strings.HasPrefix(rest, "[]uint8{"), strings.HasPrefix(rest, "[]byte{"):
 			i += strings.IndexByte(rest, '{') + 1
 		case strings.HasPrefix(rest, "[-"), strings.HasPrefix(rest, "{+"): // a word diff of git
@@ -394,6 +408,16 @@ func (d *decoder) alias(at int, kind keyKind) bool {
 // quietTag reports whether a text is the name of an anchor or a tag.
 func (d *decoder) quietTag(v string) bool {
 	return only(v, alphanumeric+"!_.:/-")
+}
+
+// dumpedText is the type in front of a text that PHP dumps; the text itself may be on the next line.
+var dumpedText = lazily(`^string\(\d{1,9}\)[ \t]+`)
+
+// underline reports whether a line only underlines the name above it, as oc describe draws it. Three
+// hyphens begin a document of YAML.
+func underline(line string) bool {
+	line = strings.TrimSpace(line)
+	return len(line) > 3 && only(line, "-=─")
 }
 
 // dumpType reports whether a text in brackets is a type or a length, as go-spew prints them.

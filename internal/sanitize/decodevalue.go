@@ -30,23 +30,54 @@ func (d *decoder) value(i int, kind keyKind, how relation) bool {
 	return d.judge(s, kind, how, d.quote(i))
 }
 
-// list returns where the last of the quoted values of a list ends, of which the first ends at i.
+// list returns where the last of the values of a list ends, of which the first ends at i; some may
+// have no quotes.
 func (d *decoder) list(i int) int {
-	for {
-		next := listNext.get().FindString(d.v[i:min(len(d.v), i+64)])
-		if next == "" || i+len(next) >= len(d.v) {
+	for mixed := false; ; {
+		begin, next := i, 0
+		rest := d.v[i:min(len(d.v), i+64)]
+		if next = len(listNext.get().FindString(rest)); next > 0 && i+next < len(d.v) {
+			i = d.quotedUntil(i + next)
+		} else if next = len(listBare.get().FindString(rest)); next > 0 {
+			end, more := d.plainItems(i + next)
+			if end > i+next {
+				i = end
+			}
+			if mixed = true; !more {
+				return i
+			}
+		} else {
 			return i
 		}
-		i = d.quotedUntil(i + len(next))
+		if mixed && !d.spend(i-begin) {
+			return i
+		}
 	}
 }
 
-// plainList returns where a list of values without quotes ends that begins at from.
-func (d *decoder) plainList(from int) int {
-	if n := strings.IndexAny(d.v[from:min(len(d.v), from+maxBeside)], "]})\r\n\"'\\"); n > 0 && strings.IndexByte("]})", d.v[from+n]) >= 0 {
-		return from + n
+// plainItems returns where the values without quotes of a list end that begin at from, and whether
+// one in quotes follows; from if no bracket closes the list.
+func (d *decoder) plainItems(from int) (end int, more bool) {
+	n := strings.IndexAny(d.v[from:min(len(d.v), from+maxBeside)], "]})\r\n\"'\\")
+	if n <= 0 {
+		return from, false
 	}
-	return from
+	if strings.IndexByte("]})", d.v[from+n]) >= 0 {
+		return from + n, false
+	}
+	if head := strings.TrimRight(d.v[from:from+n], " \t"); len(head) > 1 && strings.HasSuffix(head, ",") {
+		return from + len(head) - 1, true
+	}
+	return from, false
+}
+
+// plainList returns where a list ends whose first value has no quotes and begins at from.
+func (d *decoder) plainList(from int) int {
+	end, more := d.plainItems(from)
+	if more {
+		end = d.list(end)
+	}
+	return end
 }
 
 // judge notes a span whose value is a secret.

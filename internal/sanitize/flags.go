@@ -7,6 +7,7 @@ type flagUse int
 
 const (
 	noSecret    flagUse = iota
+	keyOnly             // the value must be a random key
 	wholeSecret         // the value is the secret
 	likelyOnly          // the flag is also in sentences: the value must look like a secret
 	userColon           // user:password
@@ -112,8 +113,10 @@ func (c *command) use(flag string) flagUse {
 	}
 	name := strings.TrimLeft(flag, "-")
 	switch kind := kindOfKey(name); {
-	case kind == plainKey, kind == weakKey:
+	case kind == plainKey:
 		return noSecret
+	case kind == weakKey:
+		return keyOnly
 	case kind == loginKey, kind == userKey:
 		return userColon
 	case kind == deepKey, strings.HasSuffix(name, "pass"), strings.HasSuffix(name, "pwd"):
@@ -121,6 +124,9 @@ func (c *command) use(flag string) flagUse {
 	}
 	return likelyOnly
 }
+
+// isKey reports whether the value of a flag is a key and no path.
+func isKey(value string) bool { return randomKey(value) && value[0] != '/' }
 
 // secretOf returns where the secret is in the value of a flag.
 func (u flagUse) secretOf(value string) (from, to int) {
@@ -131,6 +137,10 @@ func (u flagUse) secretOf(value string) (from, to int) {
 		return 0, 0
 	}
 	switch u {
+	case keyOnly:
+		if isKey(value) {
+			return 0, len(value)
+		}
 	case wholeSecret:
 		if noFlag(value) && !strings.HasPrefix(value, "/dev/") {
 			return 0, len(value)

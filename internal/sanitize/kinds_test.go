@@ -19,7 +19,8 @@ var kindValues = []string{"Tern83Wq9xKp", "correcthorsebattery", "hunter2X", "os
 // kindTexts are the kinds in which attackers found secrets, with variations of each. Every §V is a
 // secret, §W one that is a word, §S a short one, §B one in base64, §H, §D and §C its bytes as numbers.
 // §J begins a token and §K continues it, §P is a group of the password of kubeadmin and §Q one without
-// its first letter, §T is random, §X a text in hexadecimal. ^ says that no single line tells.
+// its first letter. §N, §M and §U are 64, 32 and 40 hexadecimal digits, §G and §I are a value as numbers,
+// §Y in hexadecimal. §T is random, §X a text in hexadecimal. ^ says that no single line tells.
 var kindTexts = map[string][]string{
 	"bytes": nil,
 	"kernel arguments": {
@@ -123,6 +124,16 @@ func fill(r *rand.Rand, text string) (string, []string) {
 			shown = drawn(r, 28, alnum)
 		case 'X':
 			shown = hex.EncodeToString([]byte("password=" + v + drawn(r, 8, alnum)))
+		case 'N':
+			shown = drawn(r, 64, "0123456789abcdef")
+		case 'M':
+			shown = drawn(r, 32, "0123456789abcdef")
+		case 'U':
+			shown = drawn(r, 40, "0123456789ABCDEF")
+		case 'G', 'I':
+			shown = numbersOf(v, map[byte]string{'G': ",", 'I': " "}[sign])
+		case 'Y':
+			shown = hex.EncodeToString([]byte(v))
 		case 'H', 'D', 'C':
 			var parts []string
 			for _, c := range []byte(v) {
@@ -160,8 +171,9 @@ func TestKinds(t *testing.T) {
 	ways := sanitizedWays(s)
 	kinds := maps.Clone(kindTexts)
 	maps.Copy(kinds, kindTexts3)
+	maps.Copy(kinds, kindTexts4)
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		texts := slices.Concat(kindTexts[kind], kindTexts2[kind], kindTexts3[kind])
+		texts := slices.Concat(kindTexts[kind], kindTexts2[kind], kindTexts3[kind], kindTexts4[kind])
 		left, of := 0, 0
 		for _, text := range texts {
 			text, whole := strings.CutPrefix(text, "^")

@@ -11,6 +11,8 @@ import (
 // that does not end, or belongs to what comes next.
 var beginnings = []string{
 	"#033[", "^[[", "[0m", "[-", "{+", "user,password\n", "user  password\n", "\"password\",", "a_pat_", "eyJhbGciOiJSUzI1NiIsIm\n", "password=x\\\n", "password: {\n",
+	"passwords: [a, \"b\", ", "passwords: [\"b\", a, ", "password:\n----\n", "----\n", "[\"password\"]=>\n  string(9) ", "[\"password\":\"a\":private", "password = \"\"\"\n", "net use Z: \\\\a ",
+	"*0123456789ABCDEF", "md5a ",
 	`"`, `'`, `\"`, `\`, `\\\"`, "{", "[", "<", "(", "&", "&a", "&amp;", "!", "%", "-", "--", "=", ":", "|", "\t", "@", "://", "a:", "\x1b", "\x1b[", "\x00", "\u200b", `\u00`, `\u0070`,
 	"-----BEGIN", "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "[redacted ", "data:", "data:,", "eyJhbGciOi", "QUJD", "\"QUJD", "sha256~", "AKIA",
 	"password", "password ", "password=", "password: ", `password="`, "password='", `password:\"`, `{\"password\":\"`, "password: |\n", "password:\n", "password -> ", "password is ", "password for ",

@@ -76,7 +76,7 @@ func (s *Sanitizer) Spans(raw []byte) bool {
 	if s.inside > 0 || s.block.left > 0 || s.table.active() || covered(raw) || bytes.Contains(raw, []byte("-----")) {
 		return true
 	}
-	if s.manifest.left > 0 || bytes.Contains(raw, []byte("<<")) {
+	if s.manifest.left > 0 || bytes.Contains(raw, []byte("<<")) || bytes.Contains(raw, []byte(`"""`)) || bytes.Contains(raw, []byte("'''")) {
 		return true
 	}
 	raw = bytes.TrimRight(raw, " \t\r")
@@ -159,6 +159,7 @@ type block struct {
 	sure   bool   // the name tells; else the value must look like a secret
 	blob   bool   // base64 over many lines, of which one carried a secret
 	long   int    // the least length of a line of it
+	key    bool   // only a random key is a secret
 	item   bool   // a flag in a list: the value is the next item
 	logins bool   // lines of chpasswd
 	doc    string // the word that ends a here-document, of which each line is a secret
@@ -203,7 +204,7 @@ func opened(v string) block {
 		}
 		var c command
 		if use := c.use(m[1]); use != noSecret {
-			return block{left: 1, goesOn: true, sure: use == wholeSecret}
+			return block{left: 1, goesOn: true, sure: use == wholeSecret, key: use == keyOnly}
 		}
 	}
 	if strings.Contains(end, "<<") {
@@ -215,14 +216,20 @@ func opened(v string) block {
 		return b
 	}
 	object := strings.HasSuffix(end, "{")
-	if object || strings.HasSuffix(end, `"""`) || strings.HasSuffix(end, "'''") { // of TOML
+	if object {
 		end = strings.TrimRight(end, "{\"' \t")
+	}
+	doc := ""
+	for _, mark := range []string{`"""`, "'''"} { // of TOML
+		if head, text, ok := strings.Cut(end, mark); ok && !strings.Contains(text, mark) {
+			end, doc = strings.TrimRight(head, " \t"), mark
+		}
 	}
 	if end == "" || strings.IndexByte(":=|>-+0123456789", end[len(end)-1]) < 0 {
 		return block{}
 	}
 	rest := strings.TrimRight(end, "0123456789+-")
-	scalar := strings.HasSuffix(rest, "|") || strings.HasSuffix(rest, ">")
+	scalar := (strings.HasSuffix(rest, "|") || strings.HasSuffix(rest, ">")) && !strings.HasSuffix(rest, "=>")
 	if !scalar {
 		rest = end
 	}
@@ -230,10 +237,14 @@ func opened(v string) block {
 	if !strings.HasSuffix(rest, ":") && !strings.HasSuffix(rest, "=") {
 		return block{}
 	}
-	rest = strings.TrimRight(strings.TrimRight(rest[:len(rest)-1], " \t"), "\"'\\")
+	rest = strings.TrimRight(strings.TrimRight(rest[:len(rest)-1], " \t"), "\"'\\]")
 	name := len(rest)
 	for name > 0 && len(rest)-name < 80 && (word(rest[name-1]) || strings.IndexByte("-.", rest[name-1]) >= 0) {
 		name--
+	}
+	if end := rest[name:]; end == "protected" || end == "private" { // ["password":protected] of PHP
+		rest, _, _ = strings.Cut(rest, `":`)
+		name = strings.LastIndexAny(rest, `["`) + 1
 	}
 	kind := kindOfKey(rest[name:])
 	if kind < maybeKey {
@@ -248,8 +259,11 @@ func opened(v string) block {
 		scalar: scalar,
 		indent: indent(end[prefixEnd(end):]),
 	}
-	if b.scalar {
+	switch {
+	case b.scalar:
 		b.left = maxKeyLines
+	case b.sure && doc != "":
+		b.left, b.doc = maxKeyLines, doc
 	}
 	return b
 }
@@ -327,7 +341,7 @@ func openedByItem(end string) block {
 	if m := flagLine.get().FindStringSubmatch(body); m != nil {
 		var c command
 		if use := c.use(m[1]); use != noSecret || m[1] == "-p" || m[1] == "-P" {
-			return block{left: 1, item: true, sure: use == wholeSecret}
+			return block{left: 1, item: true, sure: use == wholeSecret, key: use == keyOnly}
 		}
 	}
 	return block{}
@@ -349,19 +363,31 @@ var logins = lazily(`^[A-Za-z_][\w.-]*:(\S{4,})$`)
 
 func indent(v string) int { return len(v) - len(strings.TrimLeft(v, " \t")) }
 
+// takes reports whether the value of a flag is a secret.
+func (b *block) takes(v string) bool {
+	if b.key {
+		return isKey(v)
+	}
+	return b.sure && noFlag(v) || noPath(v)
+}
+
+// waits reports whether the value of a name is still to come.
+func (b *block) waits() bool { return !b.scalar && !b.blob && b.doc == "" }
+
 // next sanitizes a line if it belongs to the block, else it closes the block.
 func (b *block) next(s *Sanitizer, v string) (string, bool) {
-	if !b.scalar && !b.blob && b.sure && strings.TrimSpace(v) == "" {
-		return v, true // an empty line in front of the value
-	}
-	b.left--
 	head := v[:prefixEnd(v)]
 	body := v[len(head):]
+	if b.waits() && (b.sure && strings.TrimSpace(body) == "" || underline(body)) {
+		return v, true // an empty line in front of the value, or one that underlines the name
+	}
+	b.left--
 	head += body[:indent(body)]
 	value := strings.TrimSpace(body)
 	switch {
-	case b.doc != "" && value == b.doc:
+	case b.doc != "" && strings.HasSuffix(value, b.doc) && (value == b.doc || !word(b.doc[0])):
 		b.left = 0
+		return head + s.digest(strings.TrimSuffix(value, b.doc)) + b.doc, true
 	case b.logins:
 		if m := logins.get().FindStringSubmatchIndex(value); m != nil {
 			return head + value[:m[2]] + s.digest(value[m[2]:m[3]]), true
@@ -393,12 +419,12 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 		if Redacted(word) || strings.HasPrefix(value, redactedPrefix) {
 			return v, true
 		}
-		if len(word) > 1 && word[0] != '-' && (b.sure && noFlag(word) || noPath(word)) {
+		if len(word) > 1 && word[0] != '-' && b.takes(word) {
 			return head + strings.Replace(value, word, s.digest(word), 1), true
 		}
 	case b.item:
 		b.left = 0
-		if m := listItem.get().FindStringSubmatch(value); m != nil && !strings.HasPrefix(m[2], "--") && (b.sure && noFlag(m[2]) || noPath(m[2])) {
+		if m := listItem.get().FindStringSubmatch(value); m != nil && !strings.HasPrefix(m[2], "--") && b.takes(m[2]) {
 			return head + m[1] + s.digest(m[2]) + m[3], true
 		}
 	case b.scalar && value == "":
@@ -424,6 +450,8 @@ func (b *block) one(s *Sanitizer, head, value string) (string, bool) {
 	item := ""
 	if rest, ok := strings.CutPrefix(value, "- "); ok {
 		item, value = "- ", strings.TrimSpace(rest)
+	} else if size := len(dumpedText.get().FindString(value)); size > 0 {
+		head, value = head+value[:size], value[size:]
 	}
 	m := oneValue.get().FindStringSubmatchIndex(strings.TrimRight(value, "\"'"))
 	if strings.IndexByte("\"'", (value + " ")[0]) >= 0 {

@@ -89,6 +89,7 @@ var secretKinds = map[string][]string{
 // publicNames end like the name of a secret and are of something public, or are no such name.
 var publicNames = []string{
 	"bypass", "compass", "noproxy", "oauth", "chauthtok",
+	"recvkey", "receivekey",
 	"publickey", "pubkey", "hostkey", "knownkey", "sshkey", "authorizedkey", "verifykey", "verificationkey", "gpgkey", "rpmkey", "hotkey",
 	"topologykey", "labelkey", "annotationkey", "primarykey", "foreignkey", "sortkey", "partitionkey", "cachekey", "objectkey", "mapkey", "indexkey",
 	"taintkey", "fieldkey", "metrickey", "uniquekey", "idempotencykey", "turkey", "monkey",

@@ -62,6 +62,7 @@ func (s *Sanitizer) tells(raw string) bool {
 	if keyStore(raw) || strings.Contains(raw, "openssh-key-v1") {
 		return true
 	}
+	raw = asShown(raw)
 	text := textStart(raw)
 	return len(text) == len(raw) && (s.finds(text) || len((&bodyReader{opaque: s.opaque}).read(text)) > 0)
 }
@@ -69,5 +70,6 @@ func (s *Sanitizer) tells(raw string) bool {
 // hexText reports whether hexadecimal begins as text does, which that of a digest hardly does.
 func hexText(run string) bool {
 	raw, err := hex.DecodeString(run[:min(len(run), 16)])
-	return err == nil && textStart(string(raw)) == string(raw)
+	text := strings.TrimLeft(string(raw), "\x1b") // of a color
+	return err == nil && textStart(text) == text
 }

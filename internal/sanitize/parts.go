@@ -221,6 +221,7 @@ func (s *Sanitizer) revealsSecret(blob string, left *int, deeper int) bool {
 			*left -= len(text)
 			raw = text
 		}
+		raw = asShown(raw)
 		for _, mark := range []string{"PRIVATE KEY-----", `"auth"`, `"auths"`, "openssh-key-v1"} {
 			if strings.Contains(raw, mark) {
 				return true

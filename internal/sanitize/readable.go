@@ -32,6 +32,14 @@ func readings(v string) []string {
 	return list
 }
 
+// asShown returns decoded text as a terminal shows it, and bytes that are none as they are.
+func asShown(raw string) string {
+	if !covered(raw) || !utf8.ValidString(raw) {
+		return raw
+	}
+	return readings(raw)[0]
+}
+
 // covered reports whether a text has what no reader sees as it is written.
 func covered[T string | []byte](v T) bool {
 	for i := 0; i < len(v); {

@@ -253,7 +253,11 @@ func (r *tableReader) judge(line string, cells []span) (found []span) {
 		const around = " \t\r\"'`*"
 		from := min(c.to, skip(line, c.from, around))
 		value := strings.TrimRight(line[from:c.to], around)
-		if lo, hi := cellSecret(value, r.columns[i]); lo < hi {
+		inQuotes := from > c.from && line[from-1] == '"' && line[from+len(value):] != "" && line[from+len(value)] == '"'
+		if lo, hi := cellSecret(value, r.columns[i]); lo < hi || inQuotes && r.columns[i] == deepKey && quotedPhrase(value) {
+			if lo >= hi {
+				hi = len(value)
+			}
 			found = append(found, span{from + lo, from + hi})
 		}
 	}
@@ -275,6 +279,13 @@ func cellSecret(value string, kind keyKind) (from, to int) {
 		return 0, len(value)
 	}
 	return 0, 0
+}
+
+// quotedPhrase reports whether a cell in quotes is a password with blanks and no sentence.
+func quotedPhrase(value string) bool {
+	first, _, more := strings.Cut(value, " ")
+	return more && !hasAtom(value) && strings.ContainsAny(value, "0123456789!#$%^&*+=?~@;") && noFlag(value) && noFlag(first) &&
+		!slices.Contains(statusWords, strings.ToLower(first)) && !isTime(value)
 }
 
 // statusWords say how a password is, beside those that noFlag knows.

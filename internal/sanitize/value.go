@@ -123,7 +123,8 @@ func escapedEnd(v string, from, level int) int {
 }
 
 var (
-	listNext  = lazily(`(?i)^(?:\\*["']|\\+u0022)[ \t]*,[ \t]*[ubr]{0,2}(?:\\*["']|\\+u0022)`)
+	listNext  = lazily(`(?i)^(?:\\*["']|\\+u0022)?[ \t]*,[ \t]*[ubr]{0,2}(?:\\*["']|\\+u0022)`)
+	listBare  = lazily(`^(?:\\*["']|\\+u0022)[ \t]*,[ \t]*`)
 	nextField = lazily(`^(?:amp;)?[A-Za-z0-9_.%\[\]-]{1,40}=`)
 	nextLine  = lazily(`^(?:$|[\s"'\\,}\])#]|-[ \t]|[A-Za-z0-9_.-]{1,60}\\*["']?[ \t]*[:=])`)
 )

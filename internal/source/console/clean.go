@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -51,6 +52,7 @@ type screen struct {
 	mode   mode
 	length int // of the sequence
 	column int // bytes in the line so far
+	behind int // of them, at and behind the cursor: backspaces moved it
 	read   int64
 	cr     bool // the last character was a carriage return
 	out    []byte
@@ -73,7 +75,7 @@ func (s *screen) Read(p []byte) (int, error) {
 // fill turns some of the input into output.
 func (s *screen) fill() {
 	s.out = make([]byte, 0, 8<<10)
-	for len(s.out) < 4<<10 {
+	for len(s.out) < 4<<10 || s.column > 0 { // a backspace may reach the beginning of the line
 		c, size, err := s.in.ReadRune()
 		if s.read += int64(size); err == nil && s.read > maxScreen {
 			err = fmt.Errorf("it is longer than %d MiB", maxScreen>>20)
@@ -125,19 +127,35 @@ func (s *screen) text(c rune) {
 		s.cr = true
 	case c == '\f' || c == '\v':
 		s.newline()
-	case c == '\t' || c >= 0x20 && c < 0x7f || c >= 0xa0 && c != 0xfeff && c != utf8.RuneError:
-		if s.column >= maxLine {
-			s.newline()
+	case c == '\b':
+		if s.behind < s.column {
+			_, size := utf8.DecodeLastRune(s.out[:len(s.out)-s.behind])
+			s.behind += size
 		}
-		n := len(s.out)
-		s.out = utf8.AppendRune(s.out, c)
-		s.column += len(s.out) - n
+	case c == '\t' || c >= 0x20 && c < 0x7f || c >= 0xa0 && c != 0xfeff && c != utf8.RuneError:
+		s.put(c)
 	}
+}
+
+// put writes a character at the cursor, over what stands there.
+func (s *screen) put(c rune) {
+	if s.column >= maxLine && s.behind == 0 {
+		s.newline()
+	}
+	n, at := len(s.out), len(s.out)-s.behind
+	if s.behind == 0 {
+		s.out = utf8.AppendRune(s.out, c)
+	} else {
+		_, size := utf8.DecodeRune(s.out[at:])
+		s.out = slices.Replace(s.out, at, at+size, utf8.AppendRune(nil, c)...)
+		s.behind -= size
+	}
+	s.column += len(s.out) - n
 }
 
 func (s *screen) newline() {
 	s.out = append(s.out, '\n')
-	s.column = 0
+	s.column, s.behind = 0, 0
 }
 
 func (s *screen) escape(c rune) {
