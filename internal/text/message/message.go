@@ -49,6 +49,7 @@ type rule struct {
 	step          bool     // it shows which step failed, and not why
 	of            partOf   // what its lines are told apart by
 	causes        []signal // of Causes, in their order
+	waits         bool     // it is normal because something waits
 }
 
 // literal is what a signature of the automaton stands for.
@@ -131,6 +132,7 @@ func New(c *fault.Catalog) (*Index, error) {
 		f, ok := c.Fault(r.Fault)
 		r.step = ok && f.ReasonElsewhere || x.steps[r.Failure]
 		r.of = r.tellsApart()
+		r.waits = r.Normal != "" && strings.Contains(strings.ToLower(r.Text+r.Normal), "wait")
 	}
 	x.set, err = scan.Compile(signatures)
 	return x, err
@@ -347,7 +349,7 @@ func (x *Index) hits(line []byte, met []int, scratch *[]byte) []int {
 			}
 			continue
 		}
-		if x.rules[i].matches(lower) {
+		if x.rules[i].matches(lower) && !(x.rules[i].waits && lastingReason(lower)) {
 			list = append(list, i)
 			normal = normal || x.rules[i].Normal != ""
 		}
