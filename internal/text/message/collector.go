@@ -90,6 +90,9 @@ func (c *collector) add(f found) {
 		}
 		line := Line{Number: c.lines + h.line, Text: h.text, Program: c.x.rules[h.rule].program, origin: h.from}
 		t.add(line)
+		if c.x.rules[h.rule].ofOperator() {
+			t.neededFirst(line)
+		}
 		if part := t.part(c.x.rules[h.rule].of.key(line)); part != nil {
 			part.add(line)
 		}

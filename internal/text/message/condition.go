@@ -337,6 +337,9 @@ func (s *state) subject() string { return strings.TrimSpace(s.kind + " " + s.nam
 // title is the sentence of states that are alike: the first one, and how many more.
 func (s *state) title(more int) string {
 	who, says := s.subject(), s.says+s.age+s.detail
+	if s.kind == "clusteroperator" || s.kind == "co" {
+		return "ClusterOperator " + s.name + " " + says // as messages say it
+	}
 	if who == "" {
 		return says
 	}

@@ -103,6 +103,7 @@ func namesIn(l Line) map[string]string {
 		}
 	}
 	put(l.row.name, rowKeys[l.row.kind]...)
+	put(neededOf(l.Text), "operator")
 	put(l.host, "host", "node")
 	put(l.unit, "svc.service")
 	if first := logline.FirstAsked([]byte(l.Text)); len(first) != len(l.Text) {

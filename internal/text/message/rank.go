@@ -46,6 +46,7 @@ func (x *Index) rank(r *Report) {
 	slices.SortFunc(r.Matches, order)
 	slices.SortFunc(r.Symptoms, order)
 	deepestFirst(r.Symptoms)
+	neededFirst(r.Symptoms)
 	slices.SortFunc(r.Over, order)
 	switch {
 	case len(r.Matches) > 0 && r.Matches[0].Confidence.Rank() >= fault.ShowsLikely.Rank():

@@ -167,7 +167,7 @@ func (x *Index) Join(r *Report, list []Seen) {
 	ended := func(id string) bool {
 		return slices.ContainsFunc(r.Over, func(m Match) bool { return m.Fault == id })
 	}
-	for _, s := range list {
+	for _, s := range seenNeededFirst(list) {
 		f, ok := x.catalog.Fault(s.Fault)
 		if !ok || ended(s.Fault) {
 			continue

@@ -119,7 +119,7 @@ func (s *shown) finish(x *Index, f *found) {
 			f.hits[i].from.row = row
 		}
 	}
-	s.states = append(s.states, s.object.states...)
+	s.states = append(reportedOperators(s.states, s.rows), s.object.states...)
 	if well := s.object.well; len(well) > 0 {
 		f.hits = slices.DeleteFunc(f.hits, func(h hit) bool {
 			r := &x.rules[h.rule]
@@ -180,6 +180,9 @@ func (c *collector) statesTo(r *Report, failures map[string]*Match) {
 	var keys []string
 	for _, s := range c.states {
 		line := Line{Number: s.line, Text: s.text, origin: origin{form: logline.State}}
+		if s.kind == "clusteroperator" || s.kind == "co" {
+			line.row = rowObject{kind: s.kind, name: s.name}
+		}
 		if s.waits {
 			if len(r.Normal) < maxNormal {
 				r.Normal = append(r.Normal, Note{Words: c.clean(s.title(0)), Line: line})
@@ -187,6 +190,9 @@ func (c *collector) statesTo(r *Report, failures map[string]*Match) {
 			continue
 		}
 		key := s.kind + "\x00" + s.says + s.detail
+		if s.kind == "clusteroperator" || s.kind == "co" {
+			key += "\x00" + s.name
+		}
 		if i := slices.IndexFunc(keys, func(k string) bool { return k == key }); i < 0 && len(keys) < maxForms {
 			keys = append(keys, key)
 			groups[key] = &group{first: s, t: &ruleMatches{}}

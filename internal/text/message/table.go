@@ -24,6 +24,7 @@ type state struct {
 	waits                 bool   // no trouble yet: it is on its way
 	why                   bool   // it says why
 	effect                bool   // it only counts what other objects show
+	blank                 bool   // its row has only a name
 }
 
 // table is the table of oc that lines are in.
@@ -188,8 +189,11 @@ func (t *table) row(line []byte) *state {
 	if s.name == "" || !rowName.MatchString(s.name) {
 		return nil
 	}
-	if !t.skip {
+	switch {
+	case !t.skip:
 		t.judge(s, cells, get)
+	case t.kind == "clusteroperator" || t.kind == "co":
+		t.operator(s, get)
 	}
 	return s
 }
