@@ -53,3 +53,17 @@ func TestOperatorsInOrder(t *testing.T) {
 		t.Errorf("a table whose columns were lost: %+v", r.Symptoms)
 	}
 }
+
+// TestPoolWithoutDegradedNode: where no machine of a degraded pool is degraded, its conditions are read, and no node is repaired.
+func TestPoolWithoutDegradedNode(t *testing.T) {
+	x := builtIn(t)
+	head := "NAME     CONFIG              UPDATED   UPDATING   DEGRADED   MACHINECOUNT   READYMACHINECOUNT   UPDATEDMACHINECOUNT   DEGRADEDMACHINECOUNT   AGE\n"
+	for row, want := range map[string]string{
+		"worker   rendered-worker-a   True  False  True  3  3  3  0  3h\n": "MachineConfigPool worker is degraded, and no node of it is",
+		"worker   rendered-worker-a   False  True  True  3  2  2  1  3h\n": "MachineConfigPool worker is degraded",
+	} {
+		if r := readText(t, x, head+row); len(r.Symptoms) != 1 || r.Symptoms[0].Failure != want {
+			t.Errorf("%s: %+v, want %q", row, r.Symptoms, want)
+		}
+	}
+}
