@@ -14,7 +14,7 @@ import (
 // nothingWrong returns one line about a source in which nothing is wrong, and which does not show a
 // whole cluster; "" where a question is open about what was read.
 func nothingWrong(d *diagnosis.Diagnosis) string {
-	return cmp.Or(onlyLogged(d), onlyBootstrap(d), onlyMissing(d), onlyPasted(d))
+	return cmp.Or(onlyLogged(d), onlyBootstrap(d), onlyMissing(d), onlyFiles(d), onlyPasted(d))
 }
 
 // onlyMissing returns one line about a source in which nothing is wrong and parts are missing:
@@ -86,6 +86,18 @@ func onlyBootstrap(d *diagnosis.Diagnosis) string {
 	return ""
 }
 
+// onlyFiles returns one line about single files without a host in which no known fault is, and no object that is not
+// well; "" otherwise.
+func onlyFiles(d *diagnosis.Diagnosis) string {
+	wrong := func(read string) bool { return read != "ClusterVersion: Available True" }
+	waits := func(h diagnosis.HostState) bool { return h.State != diagnosis.StageUnknown && !h.Done() }
+	if d.Source.Kind != looseFiles || d.Cluster.Installer != nil || expected(d) > 0 || troubled(d) || nothingListed(d) ||
+		slices.ContainsFunc(d.Hosts, waits) || slices.ContainsFunc(d.Cluster.Read, wrong) || slices.ContainsFunc(d.Coverage, func(c evidence.Coverage) bool { return c.Damaged }) {
+		return ""
+	}
+	return strings.Join(append(slices.Clone(d.Cluster.Read), "no host was checked, and nothing is wrong in what the checks read"), "; ")
+}
+
 // onlyPasted returns one line about a pasted text in which no known fault is and all hosts are
 // Ready or not in it; "" otherwise.
 func onlyPasted(d *diagnosis.Diagnosis) string {
@@ -94,6 +106,9 @@ func onlyPasted(d *diagnosis.Diagnosis) string {
 	}
 	ready := 0
 	for _, h := range d.Hosts {
+		if h.Bootstrap() && h.State == diagnosis.StageUnknown {
+			continue // no host of the cluster
+		}
 		if !h.Ready() || len(h.BlockedBy) > 0 || !h.Done() && h.State != diagnosis.StageUnknown {
 			return ""
 		}

@@ -57,6 +57,36 @@ func TestOnlyMissing(t *testing.T) {
 	}
 }
 
+// TestOnlyFiles: single files without a host are too little, and no open question, unless one shows what is not well.
+func TestOnlyFiles(t *testing.T) {
+	for name, tt := range map[string]struct {
+		kind    string
+		read    []string
+		wrong   bool
+		damaged bool
+		want    string
+	}{
+		"nothing":           {kind: looseFiles, want: "no host was checked, and nothing is wrong in what the checks read"},
+		"a version":         {kind: looseFiles, read: []string{"ClusterVersion: Available True"}, want: "ClusterVersion: Available True; no host was checked, and nothing is wrong in what the checks read"},
+		"one that is not":   {kind: looseFiles, read: []string{"ClusterVersion: Available True, Failing"}},
+		"a pool":            {kind: looseFiles, read: []string{"2 MachineConfigPools, worker Degraded"}},
+		"a symptom":         {kind: looseFiles, wrong: true},
+		"a damaged file":    {kind: looseFiles, damaged: true},
+		"a whole collector": {kind: "must-gather"},
+	} {
+		d := &diagnosis.Diagnosis{Source: diagnosis.Source{Kind: tt.kind}, Cluster: diagnosis.ClusterInfo{Read: tt.read}}
+		if tt.wrong {
+			d.Unexplained = []diagnosis.Unexplained{{Key: fault.Key{Fault: "x"}, Severity: fault.Error}}
+		}
+		if tt.damaged {
+			d.Coverage = []evidence.Coverage{{Need: "nodes", State: evidence.Missing, Damaged: true}}
+		}
+		if v := verdict(d); v.Class != diagnosis.Undetermined || (v.Cause == diagnosis.CauseNone) != (tt.want != "") || tt.want != "" && v.Reason != tt.want {
+			t.Errorf("%s: %+v; want %q", name, v, tt.want)
+		}
+	}
+}
+
 // TestOnlyLogged: a log of openshift-install that ended well says so first. One that failed, or a
 // symptom next to it, is an open question.
 func TestOnlyLogged(t *testing.T) {
