@@ -91,8 +91,9 @@ func onlyBootstrap(d *diagnosis.Diagnosis) string {
 func onlyFiles(d *diagnosis.Diagnosis) string {
 	wrong := func(read string) bool { return read != "ClusterVersion: Available True" }
 	waits := func(h diagnosis.HostState) bool { return h.State != diagnosis.StageUnknown && !h.Done() }
+	cut := func(c evidence.Coverage) bool { return c.Damaged }
 	if d.Source.Kind != looseFiles || d.Cluster.Installer != nil || expected(d) > 0 || troubled(d) || nothingListed(d) ||
-		slices.ContainsFunc(d.Hosts, waits) || slices.ContainsFunc(d.Cluster.Read, wrong) || slices.ContainsFunc(d.Coverage, func(c evidence.Coverage) bool { return c.Damaged }) {
+		slices.ContainsFunc(d.Hosts, waits) || slices.ContainsFunc(d.Cluster.Read, wrong) || slices.ContainsFunc(d.Coverage, cut) {
 		return ""
 	}
 	return strings.Join(append(slices.Clone(d.Cluster.Read), "no host was checked, and nothing is wrong in what the checks read"), "; ")
