@@ -136,9 +136,12 @@ func (t *text) unknownWords(r *message.Report) string {
 }
 
 // reasonBeside reports whether the worst error that nobody knows stands next to the first
-// failure, which only says which step failed.
+// failure, which only says which step failed, or is in the text at all where that is no error itself.
 func reasonBeside(r *message.Report) bool {
 	first := r.Symptoms[0]
+	if first.Aside && len(r.Errors) > 0 {
+		return true
+	}
 	if !first.Step || len(r.Errors) == 0 || len(first.Lines) == 0 {
 		return false
 	}

@@ -19,6 +19,7 @@ type ansible struct {
 	lines  int // of the open result
 	msg    string
 	stderr string
+	raw    []byte // of a result in one line that whoever pasted it wrapped, until it is whole
 }
 
 var (
@@ -49,18 +50,21 @@ func (a *ansible) see(f *found, number int, line []byte, l logline.Line, command
 		f.addError(number, line, l, command)
 		a.key, a.host, a.lines = formOf(l), string(found[1]), 0
 		a.msg, a.stderr = "", ""
-		var result struct {
-			Msg    any    `json:"msg"`
-			Stderr string `json:"stderr"`
-		}
-		if json.Unmarshal(found[2], &result) == nil {
-			a.msg, _ = result.Msg.(string)
-			a.stderr = result.Stderr
+		a.raw = nil
+		if !a.result(found[2]) && bytes.HasPrefix(found[2], []byte(`{"`)) {
+			a.raw = append(a.raw, bytes.TrimRight(line[bytes.Index(line, found[2]):], "\r\n")...)
 		}
 		return true
 	}
 	if a.key == "" {
 		return false
+	}
+	if len(a.raw) > 0 && a.lines < longestResult {
+		a.lines++
+		if a.raw = append(a.raw, bytes.TrimRight(line, "\r\n")...); a.result(a.raw) {
+			a.raw = nil
+		}
+		return true
 	}
 	if bytes.HasPrefix(m, []byte("...ignoring")) {
 		delete(f.errors, a.key)
@@ -76,6 +80,20 @@ func (a *ansible) see(f *found, number int, line []byte, l logline.Line, command
 			*to = strings.NewReplacer(`\"`, `"`, `\n`, " ").Replace(string(found[2]))
 		}
 	}
+	return true
+}
+
+// result reads a result in one line. False: it is not whole.
+func (a *ansible) result(text []byte) bool {
+	var result struct {
+		Msg    any    `json:"msg"`
+		Stderr string `json:"stderr"`
+	}
+	if json.Unmarshal(text, &result) != nil {
+		return false
+	}
+	a.msg, _ = result.Msg.(string)
+	a.stderr = result.Stderr
 	return true
 }
 

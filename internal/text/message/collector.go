@@ -153,6 +153,7 @@ func (c *collector) report() *Report {
 	}
 	c.dropUnnamed(byFailure)
 	c.unknownErrors(r, byFailure, byFault)
+	c.dropRetried(byFailure, r.Errors)
 	c.statesTo(r, byFailure)
 	c.outOfDate(byFailure, byFault)
 	c.deniedBy(byFailure)

@@ -24,6 +24,7 @@ func (x *Index) rank(r *Report) {
 		}
 	}
 	missingLines(r.Symptoms)
+	x.asides(r)
 	effects := map[string]bool{}
 	for _, m := range r.Matches {
 		for _, id := range m.Explains {
@@ -35,7 +36,7 @@ func (x *Index) rank(r *Report) {
 		return m.Confidence.Rank() >= fault.ShowsLikely.Rank() && x.severity(m.Fault) >= fault.Error.Rank()
 	}
 	order := func(a, b Match) int {
-		return cmp.Or(boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(!a.former, !b.former),
+		return cmp.Or(boolFirst(!a.Aside, !b.Aside), boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(!a.former, !b.former),
 			boolFirst(!a.Step, !b.Step), boolFirst(!a.effect, !b.effect),
 			boolFirst(!a.missing, !b.missing),
 			boolFirst(!x.ends(a), !x.ends(b)),

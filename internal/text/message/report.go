@@ -88,6 +88,10 @@ type Match struct {
 	// the reason in the words of the program.
 	Own string `json:"-"`
 
+	// Aside says that its lines are warnings, retries, or about logs that could not be gathered, in a text
+	// that has an error, too: that one is asked for first.
+	Aside bool `json:"-"`
+
 	last int
 	// Quiet is why a match is over: no line ends it, and the last 500 lines are without it.
 	Quiet bool `json:"-"`
