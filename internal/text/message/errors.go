@@ -59,6 +59,7 @@ func (x *Index) judge(b []byte, f *found) {
 	}()
 	x.outputsOnly(b, f)
 	known, steps := x.knownLines(f.hits)
+	dropStarting(b, f)
 	small := len(b) <= maxHinted
 	number := 0
 	var command []byte
