@@ -48,6 +48,18 @@ func TestOperatorsInOrder(t *testing.T) {
 			t.Errorf("%s: %q, want %q too", name, all, c.also)
 		}
 	}
+	for text, want := range map[string]string{
+		"$ oc get pods -n openshift-etcd | grep etcd\netcd-m1.lab  2/3  Error  7  6h9m\netcd-m2.lab  3/3  Running  0  6h6m\n": "pod etcd-m1.lab: STATUS is Error",
+		"OpenShift:       Degraded (v4.8.12)\n\nINFO Operator image-registry is degraded\n":                                   "ClusterOperator image-registry is Degraded",
+	} {
+		found := false
+		for _, m := range readText(t, x, text).Symptoms {
+			found = found || strings.HasPrefix(m.Failure, want)
+		}
+		if !found {
+			t.Errorf("%s: %+v, want %q", text, readText(t, x, text).Symptoms, want)
+		}
+	}
 	lost := operatorHead + "authentication\nconsole\ndns\n"
 	if r := readText(t, x, lost); r.Result != Absent {
 		t.Errorf("a table whose columns were lost: %+v", r.Symptoms)

@@ -59,9 +59,25 @@ func (s *shown) see(number int, line []byte) {
 			}
 		}
 	}
+	s.podRow(number, line)
 	s.object.see(number, line)
 	s.above[0], s.above[1] = s.above[1], line
 }
+
+// podRow reads a row of pods whose heading was not pasted, as behind grep, where its STATUS is
+// Error. Rules know the other states by their words.
+func (s *shown) podRow(number int, line []byte) {
+	if s.table != nil || !bytes.Contains(line, []byte(" Error ")) || !barePod.Match(line) {
+		return
+	}
+	if row := newTable([]byte("NAME READY STATUS RESTARTS AGE"), s.command()).row(line); row != nil && row.says != "" {
+		row.line, row.kind = number, "pod"
+		row.next = row.describe()
+		s.states = append(s.states, *row)
+	}
+}
+
+var barePod = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*\s+\d+/\d+\s+Error\s+\d+\s+\d+[smhd]\w*\s*$`)
 
 // command is the command above a table, with the prompt before it.
 func (s *shown) command() []byte {
