@@ -12,8 +12,7 @@ import (
 
 // operatorOrder are ClusterOperators that others need, the ones that are needed most first:
 // every pod needs the network, a route needs a router, and the login server and the console
-// need a route (openshift/cluster-authentication-operator:pkg/controllers/deployment
-// checkPreconditions, openshift/console-operator:pkg/console/controllers/healthcheck/controller.go).
+// need a route that a router has admitted (openshift/library-go:pkg/route/routeapihelpers/routeapihelpers.go IngressURI).
 var operatorOrder = []string{"etcd", "kube-apiserver", "network", "dns", "ingress", "authentication", "console", "image-registry", "monitoring"}
 
 // operatorRank is the place of an operator in operatorOrder, and behind it for all others.
@@ -23,9 +22,6 @@ func operatorRank(name string) int {
 	}
 	return len(operatorOrder)
 }
-
-// needIngress are operators that cannot become Available without the routers.
-var needIngress = set("authentication", "console")
 
 // ofOperator is the ClusterOperator that a failure is of, "" for all others.
 func (m Match) ofOperator() string {
