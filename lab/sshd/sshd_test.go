@@ -282,11 +282,11 @@ func TestHosts(t *testing.T) {
 	at := func(name, port string) string { return name + "=root@127.0.0.1:" + port }
 	all := strings.Join([]string{at("control0", zero.port), at("control1", one.port), at("control2", two.port), at("control3", three.port),
 		at("control4", freePort(t))}, ",")
-	code, text := m.say("--ssh", all, "--within", "15s", "--to", filepath.Join(m.dir, "kept"))
+	code, text := m.say("--ssh", all, "--within", "60s", "--to", filepath.Join(m.dir, "kept"))
 	for _, want := range []string{
 		"control0: kubelet runs, no client certificate; etcd runs",
 		"control1: kubelet runs, no client certificate; etcd runs; clock 3.2 s off",
-		"control2: unknown: no answer in 15s",
+		"control2: unknown: no answer", // ssh itself says so, or the time is over: who is first depends on the machine
 		"control3: unknown: its host key is another one than known_hosts has",
 		"control4: unknown: connection refused",
 		"2 of 5 hosts answered over ssh",
