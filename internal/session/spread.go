@@ -77,7 +77,7 @@ func textAt(path string) ([]byte, bool) {
 }
 
 // textsBelow are the files of a directory and of those below it, where it has nothing but texts, no more and no longer
-// than areTexts takes. It is for directories that are no archive.
+// than areTexts takes. It is for directories that are no archive, and not for what is left of one.
 func textsBelow(dir string) []string {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil
@@ -89,7 +89,7 @@ func textsBelow(dir string) []string {
 			return err
 		}
 		info, err := e.Info()
-		if err != nil || !e.Type().IsRegular() {
+		if err != nil || !e.Type().IsRegular() || slices.Contains(gatherFiles, e.Name()) {
 			return errNotTexts
 		}
 		list, size = append(list, path), size+info.Size()
@@ -104,6 +104,10 @@ func textsBelow(dir string) []string {
 	}
 	return list
 }
+
+// gatherFiles are what oc adm must-gather writes next to what it collects: where nothing else is, it was cut off
+// (openshift/oc:pkg/cli/admin/mustgather/mustgather.go).
+var gatherFiles = []string{"timestamp", "gather.logs", "gather-debug.log", "must-gather.logs", "event-filter.html"}
 
 // errNotTexts ends the walk of textsBelow.
 var errNotTexts = errors.New("not a directory of texts")
