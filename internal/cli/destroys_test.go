@@ -55,7 +55,7 @@ var destroying = map[string][]string{
 	"wipefs -a /dev/sda":                                                    {"for good", "serial number or WWN"},
 	"dd if=/dev/zero of=/dev/nvme0n1 bs=1M count=10":                        {"for good"},
 	"oc delete bmh worker-0 -n openshift-machine-api":                       {"switched off", "wiped", "delete-provisioned-bmh"},
-	"oc delete machine ocp-worker-0 -n openshift-machine-api":               {"deprovisioned and switched off", "without an end"},
+	"oc delete machine ocp-worker-0 -n openshift-machine-api":               {"deprovisioned and switched off", "this wait does not end"},
 	"oc scale machineset ocp-worker -n openshift-machine-api --replicas=1":  {"delete-machine"},
 	"systemctl restart kubelet":                                             {"Containers go on", "brings no missing certificate back"},
 	"oc debug node/w1 -- chroot /host systemctl restart crio":               {"the kubelet with it"},
