@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/text/octable"
 )
 
 // operatorOrder are ClusterOperators that others need, the ones that are needed most first:
 // every pod needs the network, a route needs a router, and the login server and the console
 // need a route that a router has admitted (openshift/library-go:pkg/route/routeapihelpers/routeapihelpers.go IngressURI).
-var operatorOrder = []string{"etcd", "kube-apiserver", "network", "dns", "ingress", "authentication", "console", "image-registry", "monitoring"}
+var operatorOrder = []string{"etcd", openshift.APIServer, "network", "dns", "ingress", "authentication", "console", "image-registry", "monitoring"}
 
 // operatorRank is the place of an operator in operatorOrder, and behind it for all others.
 func operatorRank(name string) int {
