@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,14 +23,19 @@ const (
 	metadataOnly         = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 )
 
+// askedFor is how long it is not asked again whether a config exists. One sync asks twice
+// for the same config; a lister, which is told by a watch, does not ask at all.
+const askedFor = time.Second
+
 // apiReader reads MachineConfigs and pools from the API with the daemon's
-// service account. Whether a config exists is asked each time; its content,
+// service account. Whether a config exists is asked for each sync; its content,
 // which is large, is kept as long as its resourceVersion stays.
 type apiReader struct {
 	rest rest.Interface
 
-	mu   sync.Mutex
-	seen map[string]*machineConfig
+	mu    sync.Mutex
+	seen  map[string]*machineConfig
+	asked map[string]time.Time // when the API last said that the config of seen exists
 }
 
 func newConfigReader(kubeconfig string) (*apiReader, error) {
@@ -43,7 +49,7 @@ func newConfigReader(kubeconfig string) (*apiReader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make client of the machine-config-daemon: %w", err)
 	}
-	return &apiReader{rest: client.CoreV1().RESTClient(), seen: map[string]*machineConfig{}}, nil
+	return &apiReader{rest: client.CoreV1().RESTClient(), seen: map[string]*machineConfig{}, asked: map[string]time.Time{}}, nil
 }
 
 // MachineConfig implements configReader. The daemon reads from a lister, whose
@@ -55,6 +61,11 @@ func (r *apiReader) MachineConfig(ctx context.Context, name string) (*machineCon
 	if name == "" {
 		return nil, notFound
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Since(r.asked[name]) < askedFor {
+		return r.seen[name], nil
+	}
 	var meta metav1.PartialObjectMetadata
 	if err := r.get(ctx, machineConfigsPath+name, metadataOnly, &meta); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -62,9 +73,8 @@ func (r *apiReader) MachineConfig(ctx context.Context, name string) (*machineCon
 		}
 		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if mc := r.seen[name]; mc != nil && mc.ResourceVersion == meta.ResourceVersion {
+		r.asked[name] = time.Now()
 		return mc, nil
 	}
 	var mc machineConfig
@@ -74,7 +84,7 @@ func (r *apiReader) MachineConfig(ctx context.Context, name string) (*machineCon
 		}
 		return nil, err
 	}
-	r.seen[name] = &mc
+	r.seen[name], r.asked[name] = &mc, time.Now()
 	return &mc, nil
 }
 

@@ -17,7 +17,7 @@ import (
 // with questions otherwise.
 const (
 	worldBusy = time.Second
-	worldIdle = 10 * time.Second
+	worldIdle = 20 * time.Second
 )
 
 // passes counts how often the world has gone over the cluster, and knows whether it
