@@ -31,6 +31,10 @@ func cpu(t testing.TB) int64 {
 	return u.Utime.Sec*1e6 + int64(u.Utime.Usec)
 }
 
+// tries is how often a text is measured that seems to take too long: what else runs on the
+// machine makes a short time much longer, and never shorter. Square work is long each time.
+const tries = 5
+
 // TestLinear: twice the text takes twice the work. The steps of the decoder are counted, the
 // processor's time of all readers is measured.
 func TestLinear(t *testing.T) {
@@ -54,7 +58,13 @@ func TestLinear(t *testing.T) {
 		if steps4 > 5*steps+2*maxValue {
 			t.Errorf("%q: %d steps, and %d for a text four times as long", part, steps, steps4)
 		}
-		if micros4 > 8*micros+30_000 {
+		tooLong := func() bool { return micros4 > 8*micros+30_000 }
+		for try := 1; tooLong() && try < tries; try++ {
+			_, again := work(size)
+			_, again4 := work(4 * size)
+			micros, micros4 = min(micros, again), min(micros4, again4)
+		}
+		if tooLong() {
 			t.Errorf("%q: %d µs of the processor, and %d for a text four times as long", part, micros, micros4)
 		}
 		if most := lookAround + 8; steps4 > most*(4*size+maxBeside)*4 {
