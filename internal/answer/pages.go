@@ -221,6 +221,7 @@ func RemedyPage(w io.Writer, r *fault.Remedy, c *fault.Catalog, o Options) error
 	t.steps(a)
 	t.verify(a.Verify)
 	t.costs(a)
+	t.Lead(2, page.Bold.Span("Tried: "), "  ", page.Plain, TriedWords(r.Tried), 0)
 	var used []string
 	for _, f := range c.Faults {
 		if slices.Contains(f.Remedies, r.ID) {
@@ -235,6 +236,17 @@ func RemedyPage(w io.Writer, r *fault.Remedy, c *fault.Catalog, o Options) error
 		next(&t.Page, o, "diagnose")
 	}
 	return t.Flush(w)
+}
+
+// TriedWords says how far a remedy was tried before somebody needs it.
+func TriedWords(t fault.Tried) string {
+	switch t {
+	case fault.TriedServers:
+		return "yes, on OpenShift's own servers in Rollcall's lab: etcd, API server, controllers. The hosts are simulated."
+	case fault.TriedSimulation:
+		return "only on a simulated API server: carried out, interrupted and undone there."
+	}
+	return "no. It is advice from the sources below."
 }
 
 // ofSubject says what a fact is about.

@@ -54,6 +54,58 @@ func (w *world) fix(t *testing.T, f fixed) {
 	w.must(t, f.undo, append([]string{"fix", "undo", planID(t, plan), "--yes", "--wait", "1s"}, f.also...)...)
 }
 
+// carriedOut are the remedies that `rollcall fix` carries out here, each with the test that has it do so.
+func carriedOut() map[string]func(*testing.T) {
+	return map[string]func(*testing.T){
+		"adopt-spec-config":           TestRepair,
+		"allow-baseline-pods":         TestFixHostedPods,
+		"append-machine-network":      TestFixServerCertificate,
+		"attach-host":                 TestFixBareMetal,
+		"correct-bmc-address":         TestFixBareMetal,
+		"correct-bmc-credentials":     TestFixBareMetal,
+		"inspect-host-again":          TestFixBareMetal,
+		"redeploy-controller-manager": TestFixControllerManager,
+		"regenerate-leaf":             TestFixLeaf,
+		"regenerate-mcs-certificate":  TestFixServerCertificate,
+		"remove-dead-etcd-member":     TestFixDeadMember,
+		"remove-etcd-override":        TestFixServerCertificate,
+		"resume-nodepool":             TestFixHostedUserData,
+		"start-hypershift-operator":   TestFixHostedUserData,
+		"switch-host-on":              TestFixBareMetal,
+	}
+}
+
+// TestTriedAsSaid: a remedy whose page says that it was tried on real servers is followed or
+// carried out here, and what is followed or carried out here says so.
+func TestTriedAsSaid(t *testing.T) {
+	here := map[string]bool{"": true} // nothing is wrong in some rows
+	for _, f := range follows {
+		here[f.remedy] = true
+	}
+	for id := range carriedOut() {
+		here[id] = true
+	}
+	dir := filepath.Join("..", "..", "catalog", "remedies")
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		raw, err := os.ReadFile(filepath.Join(dir, file.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := strings.TrimSuffix(file.Name(), ".yaml")
+		if says := strings.Contains(string(raw), "\ntried: servers\n"); says != here[id] {
+			t.Errorf("%s says that it was tried on servers: %t; a test here does so: %t", id, says, here[id])
+		}
+		delete(here, id)
+	}
+	if len(here) != 1 {
+		t.Errorf("%v are no remedies", here)
+	}
+}
+
 // host reads a BareMetalHost.
 func (w *world) bareMetal(t *testing.T, name string, path ...string) string {
 	t.Helper()

@@ -35,6 +35,7 @@ func (b *book) remedy(r *fault.Remedy) string {
 	if r.Recovery != "" {
 		about = append(about, "The cluster is not repaired in place: "+strings.ReplaceAll(string(r.Recovery), "-", " "))
 	}
+	about = append(about, "Tried: "+prose(answer.TriedWords(r.Tried)))
 	d.list(about)
 	var only []string
 	for _, q := range r.Requires {

@@ -35,7 +35,7 @@ func TestAdvice(t *testing.T) {
 		{name: "none", lamp: "lit", class: diagnosis.Undetermined},
 		{name: "by hand", lamp: "lit", remedies: map[string]string{"a": byHand}, order: "a",
 			want: []string{"a present"}, class: diagnosis.RecoverableInPlace, fix: fault.ByCluster},
-		{name: "what fix does is Rollcall's", lamp: "lit", remedies: map[string]string{"a": byHand + "fix: true\n"}, order: "a",
+		{name: "what fix does is Rollcall's", lamp: "lit", remedies: map[string]string{"a": byHand + "fix: true\ntried: simulation\n"}, order: "a",
 			want: []string{"a present"}, class: diagnosis.RecoverableInPlace, fix: fault.ByRollcall},
 		{name: "outside", lamp: "lit", remedies: map[string]string{"a": strings.Replace(byHand, "by: cluster", "by: outside\nwhere: DNS", 1)}, order: "a",
 			want: []string{"a present"}, class: diagnosis.RecoverableInPlace, fix: fault.ByOutside},

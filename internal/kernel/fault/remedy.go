@@ -24,6 +24,7 @@ type Remedy struct {
 	Requires  []Requirement      `json:"requires,omitempty"`
 	Recovery  Recovery           `json:"recovery,omitempty"` // what is replaced or restored, where the cluster is not repaired in place
 	Fix       bool               `json:"fix,omitempty"`      // `fix plan` carries it out; the id is that of the action
+	Tried     Tried              `json:"tried,omitempty"`    // empty: nobody has tried it, it is advice
 	Steps     []Step             `json:"steps"`
 	Verify    Verify             `json:"verify"`
 	Undo      string             `json:"undo,omitempty"`
@@ -67,6 +68,15 @@ const (
 func Risks() []Risk {
 	return []Risk{RiskNone, RiskReversible, RiskRestart, RiskDrain, RiskReboot, RiskPower, RiskIdentity, RiskDataLoss}
 }
+
+// Tried is where tests of Rollcall carry a remedy out.
+type Tried string
+
+// The places, the surest first.
+const (
+	TriedServers    Tried = "servers"    // in the lab: on the product's own servers
+	TriedSimulation Tried = "simulation" // at an API server that is played
+)
 
 // Recovery is what a decision replaces or restores.
 type Recovery string
@@ -175,6 +185,12 @@ func (r *Remedy) check() (wrong mistakes) {
 		if r.By != ByDecision || len(r.Requires) == 0 {
 			wrong.add(Where{"recovery"}, "write by: decision and requires", "nothing is given up without proof and a decision")
 		}
+	}
+	if r.Tried != "" {
+		oneOf(&wrong, Where{"tried"}, r.Tried, []Tried{TriedServers, TriedSimulation})
+	}
+	if r.Fix && r.Tried == "" {
+		wrong.add(Where{"tried"}, "write servers or simulation, after its test", "is missing: what Rollcall carries out is tried first")
 	}
 	wrong.checkVersions(r.Versions)
 	if r.Risk != RiskNone {
