@@ -159,7 +159,7 @@ func TestJudge(t *testing.T) {
 		{"the Node has no addresses yet, and the address is virtual", serving, func(s *scene) {
 			s.p.Nodes[0].Addresses = nil
 			declare(s, "192.0.2.5")
-		}, "virtual address"},
+		}, "VIP"},
 		{"a worker of the roll", client, func(s *scene) { s.e.Explicit, s.e.Role = false, "worker" }, ""},
 		{"system:admin asks", client, ask(func(a *asked) { a.api.Spec.Username = "system:admin" }), "asked for by the node bootstrapper"},
 		{"an extra group", client, ask(func(a *asked) { a.api.Spec.Groups = append(a.api.Spec.Groups, "system:masters") }), "groups are exactly"},
@@ -241,7 +241,7 @@ func TestJudge(t *testing.T) {
 		{"the VIP", serving, func(s *scene) {
 			declare(s, "192.0.2.5")
 			s.p.Nodes[0].Addresses = []string{"192.0.2.5"}
-		}, "virtual address"},
+		}, "VIP"},
 		{"another node's address", serving, func(s *scene) {
 			declare(s, "192.0.2.11")
 			s.p.Nodes[0].Addresses = []string{"192.0.2.11"}

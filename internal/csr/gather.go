@@ -158,7 +158,7 @@ func plain(n corev1.Node, renewed time.Time) Node {
 	return out
 }
 
-// networks reads the virtual addresses and the networks of pods and services
+// networks reads the VIPs and the networks of pods and services
 // (openshift/api:config/v1 Infrastructure.status.platformStatus, Network.status).
 func (p *Snapshot) networks(ctx context.Context, from Lister) error {
 	infras, err := optional(ctx, from, openshift.ConfigGroup, "v1", "infrastructures", "")

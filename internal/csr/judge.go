@@ -115,7 +115,7 @@ func (j *judging) foreign(text string, n Node) string {
 	case !ip.IsGlobalUnicast() && !(j.e.Explicit && ownLoopback(ip)):
 		return " is not an address of a host in a network"
 	case has(j.p.VIPs):
-		return " is a virtual address of the cluster"
+		return " is a VIP of the cluster"
 	case len(n.Addresses) > 0 && !has(n.Addresses):
 		return " is not in the Node's status.addresses"
 	}

@@ -142,7 +142,7 @@ var kubeletCSRApprover = []peerCase{
 	{name: "IPv6WithoutDNSNotWhitelisted", make: serving, edit: func(r *csrtest.Request) { namesOf()(r); addressesOf("2001:db8::9")(r) }},
 	{name: "its own gap: an address without a name passes (README, DNSCheck)", make: serving,
 		edit: func(r *csrtest.Request) { namesOf()(r); addressesOf("192.0.2.5")(r) },
-		peer: true, why: "the API's virtual address; a request without a name passes its DNS check"},
+		peer: true, why: "the API's VIP; a request without a name passes its DNS check"},
 	{name: "its own gap: a name that begins with the node's", make: serving, edit: namesOf("otter.company.example"), peer: true,
 		why: "HasPrefix lets node auth have auth.company.com"},
 }

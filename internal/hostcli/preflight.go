@@ -29,7 +29,7 @@ func (a *app) preflight(ctx context.Context, args []string) error {
 	s.BoolVarP(&quiet, "quiet", "q", false, "print nothing but the answers and errors")
 	if err := s.Parse(args); errors.Is(err, pflag.ErrHelp) {
 		_, err := fmt.Fprintf(a.io.Out, `rollcall-host preflight asks what a plan needs of the network, from this machine: names,
-free virtual addresses, load balancers, time servers and registries. It sends no
+free VIPs, load balancers, time servers and registries. It sends no
 credential and changes nothing. The answers go to the output, for
 
   rollcall-host preflight -f install-config.yaml -f agent-config.yaml > iso.json

@@ -18,7 +18,7 @@ func appendMachineNetwork() fieldChange {
 		set:      appendNetwork,
 		valid:    validNetwork,
 		flag:     "machine-network",
-		usage:    "append this `CIDR` to the machine networks, where the cause is that they do not have the virtual addresses",
+		usage:    "append this `CIDR` to the machine networks, where the cause is that they do not have the VIPs",
 		since:    "4.16",
 		risk:     fault.RiskReversible,
 		riskText: "the network operator checks spec again and copies it to status; no node restarts",

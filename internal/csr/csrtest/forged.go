@@ -327,7 +327,7 @@ func forgedTimes() []Forgery {
 func forgedServing() []Forgery {
 	masters := []string{openshift.NodesGroup, csrs.Authenticated, "system:masters"}
 	return []Forgery{
-		of(otter, "serving: the API's virtual address", "address", ips("192.0.2.5")),
+		of(otter, "serving: the API's VIP", "address", ips("192.0.2.5")),
 		of(otter, "serving: its address and the API's", "address", ips("192.0.2.23", "192.0.2.5")),
 		of(otter, "serving: the API's address, written as IPv6", "address", altName(7, false, net.ParseIP("192.0.2.5").To16())),
 		of(otter, "serving: only an address, no name", "address", dns(), ips("192.0.2.5")),

@@ -96,7 +96,7 @@ type mcs struct {
 	OK           facts.Field[int64]    `cel:"ok"`           // of them, HTTP came back
 }
 
-var mcsFact = facts.Define("mcs-ports", fault.Cluster, "whether port 22623 answers at api-int, the virtual addresses and each master", needs, readMCS)
+var mcsFact = facts.Define("mcs-ports", fault.Cluster, "whether port 22623 answers at api-int, the VIPs and each master", needs, readMCS)
 
 func readMCS(ctx context.Context, w *facts.World, _ fault.Subject) (mcs, error) {
 	var m mcs

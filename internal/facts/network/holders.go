@@ -38,7 +38,7 @@ type Holders struct {
 
 // HoldersFact is the fact vip-holders.
 func HoldersFact() facts.Fact {
-	return facts.Define("vip-holders", fault.Cluster, "which hosts hold the virtual addresses, as their keepalived says",
+	return facts.Define("vip-holders", fault.Cluster, "which hosts hold the VIPs, as their keepalived says",
 		[]evidence.Need{evidence.Objects(evidence.Infrastructures, ""), evidence.Texts(keepalivedLog)}, readHolders)
 }
 
@@ -56,7 +56,7 @@ func readHolders(ctx context.Context, w *facts.World, _ fault.Subject) (Holders,
 		return f, err
 	}
 	if p.Text != "BareMetal" || evidence.String(p.Object.Content, "status", "platformStatus", "baremetal", "loadBalancer", "type") == "UserManaged" {
-		return f, facts.Excluded(p.Item(), "keepalived holds no virtual addresses on platform %s, or a load balancer outside does", p.Text)
+		return f, facts.Excluded(p.Item(), "keepalived holds no VIPs on platform %s, or a load balancer outside does", p.Text)
 	}
 	foreign, err := w.Matches(ctx, keepalivedLog, sigVRRPForeign)
 	if err != nil {

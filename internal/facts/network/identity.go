@@ -171,11 +171,11 @@ func readInfra(ctx context.Context, w *facts.World, s fault.Subject) (Infra, err
 	infra := p.Object
 	on, ok := onPremise[p.Text]
 	if !ok {
-		return f, facts.Excluded(p.Item(), "platform %s has no virtual addresses of its own", p.Text)
+		return f, facts.Excluded(p.Item(), "platform %s has no VIPs of its own", p.Text)
 	}
 	status, _ := evidence.Field(infra.Content, "status", "platformStatus", on.status).(map[string]any)
 	if len(texts(status["apiServerInternalIPs"])) == 0 && evidence.String(status, "apiServerInternalIP") == "" {
-		return f, facts.NotApplicable("the cluster has no virtual addresses")
+		return f, facts.NotApplicable("the cluster has no VIPs")
 	}
 	if evidence.String(status, "loadBalancer", "type") == "UserManaged" {
 		return f, facts.Excluded(infra.Shows("status.platformStatus."+on.status+".loadBalancer.type", "UserManaged", time.Time{}),

@@ -28,7 +28,7 @@ type VIPs struct {
 
 // VIPsFact is the fact vips.
 func VIPsFact() facts.Fact {
-	return facts.Define("vips", fault.Cluster, "the virtual addresses of API and ingress against the machine networks",
+	return facts.Define("vips", fault.Cluster, "the VIPs of API and ingress against the machine networks",
 		[]evidence.Need{evidence.Objects(evidence.Infrastructures, ""), evidence.Objects(evidence.ClusterOperators, "")}, readVIPs)
 }
 
@@ -44,7 +44,7 @@ func readVIPs(ctx context.Context, w *facts.World, _ fault.Subject) (VIPs, error
 	infra := p.Object
 	key := map[string]string{"BareMetal": "baremetal", "VSphere": "vsphere", "OpenStack": "openstack", "Nutanix": "nutanix"}[p.Text]
 	if key == "" {
-		return f, facts.Excluded(p.Item(), "platform %s has no virtual addresses of its own", p.Text)
+		return f, facts.Excluded(p.Item(), "platform %s has no VIPs of its own", p.Text)
 	}
 	f.Platform.Set(p.Text, p.Item())
 	balancer := evidence.String(infra.Content, "status", "platformStatus", key, "loadBalancer", "type")
@@ -60,7 +60,7 @@ func readVIPs(ctx context.Context, w *facts.World, _ fault.Subject) (VIPs, error
 			outside = append(outside, vip)
 		}
 	}
-	item := infra.Shows(strings.Join(spec, "."), fmt.Sprintf("virtual addresses %s, machineNetworks %s", strings.Join(vips, " "), strings.Join(networks, " ")),
+	item := infra.Shows(strings.Join(spec, "."), fmt.Sprintf("VIPs %s, machineNetworks %s", strings.Join(vips, " "), strings.Join(networks, " ")),
 		time.Time{})
 	f.Outside.Set(outside, item)
 	f.Checked.Set(checked, item)

@@ -21,7 +21,7 @@ var nonEdges = []struct {
 		[]string{"csr-approver-not-running", "csr-approved-not-issued", "csr-signer-failed", "kcm-no-leader", "etcd-not-started", "etcd-no-quorum", "mcs-not-running", "mcs-refused"},
 	},
 	{
-		"one controller of the network operator compares the virtual addresses with the machine networks, and only sets a condition (openshift/cluster-network-operator pkg/controller/infrastructureconfig)",
+		"one controller of the network operator compares the VIPs with the machine networks, and only sets a condition (openshift/cluster-network-operator pkg/controller/infrastructureconfig)",
 		[]string{"vip-not-in-machine-network"},
 		[]string{"network-plugin-not-ready", "multus-not-running", "ovnkube-node-not-running", "node-not-ready", "bmh-inspection-error", "bmh-inspection-stuck", "kubelet-certificate-missing"},
 	},

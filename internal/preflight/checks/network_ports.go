@@ -13,7 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/probe"
 )
 
-// netPortsArea is the area plan-network-ports: who answers at the virtual addresses or the load balancer of the plan.
+// netPortsArea is the area plan-network-ports: who answers at the VIPs or the load balancer of the plan.
 type netPortsArea struct {
 	Used    problems // VIPs that a machine answers at already
 	Maybe   problems // VIPs that something answers for which may be no machine

@@ -10,7 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/preflight/check"
 )
 
-// vipArea is the area plan-vips: virtual addresses of the API and of ingress in the plan.
+// vipArea is the area plan-vips: VIPs of the API and of ingress in the plan.
 type vipArea struct {
 	Missing  problems // VIPs that have to be there
 	Invalid  problems // what is no address, and too many of them

@@ -45,7 +45,7 @@ openshift-install would refuse, and what it accepts and what then stops hosts fr
 joining: with file, line and column, what to write instead, and the source.
 
 It reads files only, unless --network asks what the plan needs of the network: names,
-free virtual addresses, load balancers, time servers and registries, as this machine
+free VIPs, load balancers, time servers and registries, as this machine
 sees them, without any credential; and --bmc asks the BMCs of the hosts over Redfish what
 is in the machines. Nothing is changed.
 The installer consumes install-config.yaml: keep a copy, and
@@ -106,7 +106,7 @@ at or above --fail-on, 3 undecided.`,
 	f.StringSliceVar(&a.source.ReadSecrets, "read-secrets", nil, "with --against or --update, also read Secrets of this `NAMESPACE`: user-data and "+
 		"tokens; values are never shown or kept; repeatable")
 	f.StringVar(&a.source.Hosted, "hosted", "", "with --against of a management cluster: the hosted cluster `NS/NAME` that hosts are added to")
-	f.BoolVar(&o.network, "network", false, "ask the network of the plan, too: names, virtual addresses, load balancers, time servers, registries")
+	f.BoolVar(&o.network, "network", false, "ask the network of the plan, too: names, VIPs, load balancers, time servers, registries")
 	f.StringArrayVar(&o.answers, "network-answers", nil, "`FILE` that rollcall-host preflight wrote on another machine; repeatable")
 	f.StringVar(&a.source.ProbeFrom, "probe-from", "", "with --network, ask from this node of the running cluster of the kubeconfig: `node/NAME`")
 	update.AddFlags(cmd)

@@ -20,7 +20,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/wire"
 )
 
-// portTasks ask who listens on the virtual addresses. Without any, those of a load balancer
+// portTasks ask who listens on the VIPs. Without any, those of a load balancer
 // are what the names resolve to.
 func (c *checker) portTasks() []task {
 	type front struct {

@@ -257,7 +257,7 @@ func (s *Source) installConfigOf(all clusterManifests, name string) evidence.Obj
 
 // platformOf is the platform of install-config that an AgentClusterInstall stands for
 // (openshift/assisted-service:internal/controller/controllers/clusterdeployments_controller.go
-// CreateClusterParams): without one, hosts have the virtual addresses but where the user has
+// CreateClusterParams): without one, hosts have the VIPs but where the user has
 // a load balancer, or there is a single host.
 func platformOf(install any) string {
 	written, _ := dig(install, "spec.platformType").(string)

@@ -34,6 +34,8 @@ const (
 // rules is the whole list.
 var rules = []rule{
 	// The field's words.
+	{in: shown, pattern: words(`virtual (IP )?addresses|virtual (IP )?address`),
+		write: "VIP, VIPs", why: fieldWord, fires: "No host holds the virtual address.", passes: "No host holds the VIP."},
 	{in: shown, pattern: words(`(certificates?|tokens?|credentials?|signers?|kubeconfigs?|CAs?|lease)( \S+){0,3} (ended|ends|end)`),
 		unless: words(`(which|that|who|at which) ends?|ends? (in|of)`),
 		write:  "expired", why: fieldWord, fires: "The serving certificate has ended by the clock of " +
