@@ -116,7 +116,11 @@ func arguments(args []string) []string {
 
 // complain prints an error, and after a mistake on the command line where the help is.
 func (a *app) complain(cmd *cobra.Command, err error) {
-	fmt.Fprintf(a.IO.Err, "%s: %s\n", a.Name, a.CleanLines(strings.TrimSpace(err.Error())))
+	text := strings.TrimSpace(err.Error())
+	if none := (session.NoClusterError{}); errors.As(err, &none) && cmd != nil {
+		text += none.Instead(a.Name, func(flag string) bool { return cmd.Flag(flag) != nil })
+	}
+	fmt.Fprintf(a.IO.Err, "%s: %s\n", a.Name, a.CleanLines(text))
 	var usage *session.UsageError
 	if errors.As(err, &usage) && cmd != nil {
 		fmt.Fprintf(a.IO.Err, "See '%s --help'.\n", cmd.CommandPath())

@@ -25,6 +25,26 @@ func (ses *Session) OpenLive() (*live.Source, error) {
 	return s, nil
 }
 
+// NoClusterError says that there is no kubeconfig.
+type NoClusterError struct{}
+
+func (NoClusterError) Error() string {
+	return "no cluster is named: there is no kubeconfig ($KUBECONFIG, ~/.kube/config). Name one with --kubeconfig FILE"
+}
+
+// Instead is what else the command that needed a cluster can read, as the rest of the sentence.
+// has says whether the command has a flag; program is its name.
+func (NoClusterError) Instead(program string, has func(flag string) bool) string {
+	if !has("from") {
+		return ""
+	}
+	instead := ", read an archive with --from PATH"
+	if has("console") {
+		instead += ", a console with --console HOST=FILE"
+	}
+	return instead + ", or look at an example: " + program + " demo"
+}
+
 // RESTConfig is how the cluster is reached. Where nothing names one that is an
 // error; client-go would ask localhost:8080.
 func (ses *Session) RESTConfig() (*rest.Config, error) {
@@ -32,8 +52,7 @@ func (ses *Session) RESTConfig() (*rest.Config, error) {
 		return nil, fmt.Errorf("read the kubeconfig: %w; name another with --kubeconfig FILE", err)
 	}
 	if ses.NoCluster() {
-		return nil, fmt.Errorf("no cluster is named: there is no kubeconfig ($KUBECONFIG, ~/.kube/config). "+
-			"Name one with --kubeconfig FILE, read an archive with --from PATH, a console with --console HOST=FILE, or look at an example: %s demo", ses.Name)
+		return nil, NoClusterError{}
 	}
 	config, err := ses.Kube.RESTConfig()
 	if err != nil {
