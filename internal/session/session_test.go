@@ -163,12 +163,23 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNoCluster: without a kubeconfig the error names the ways out.
+// TestNoCluster: without a kubeconfig the error names the ways out, and of them only those that the command has.
 func TestNoCluster(t *testing.T) {
 	env, _ := surroundings(t)
 	_, err := New(env, &Cache{}, Options{Kube: kubeconfig.New()}).Open(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "--from PATH") || !strings.Contains(err.Error(), "rollcall demo") {
-		t.Error(err)
+	var none NoClusterError
+	if !errors.As(err, &none) || !strings.HasSuffix(none.Error(), "Name one with --kubeconfig FILE") {
+		t.Fatal(err)
+	}
+	for flags, want := range map[string]string{
+		"":             "",
+		"console":      "",
+		"from":         ", read an archive with --from PATH, or look at an example: oc rollcall demo",
+		"from console": ", read an archive with --from PATH, a console with --console HOST=FILE, or look at an example: oc rollcall demo",
+	} {
+		if got := none.Instead("oc rollcall", func(flag string) bool { return slices.Contains(strings.Fields(flags), flag) }); got != want {
+			t.Errorf("with flags %q: %q, want %q", flags, got, want)
+		}
 	}
 }
 
