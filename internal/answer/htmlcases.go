@@ -25,7 +25,7 @@ func (m *markup) root(r htmlRoot) {
 			summary = "{} other cause"
 		}
 		m.put("<h3>Ruled out</h3>\n")
-		m.fold("ruled", summary, strconv.Itoa(n), func() {
+		m.fold("long", summary, strconv.Itoa(n), func() {
 			m.put(`<table class="plain ruled"><thead><tr><th scope="col">Cause</th><th scope="col">Why not</th></tr></thead><tbody>`)
 			for _, o := range r.RuledOut {
 				m.put("<tr><th scope=\"row\"><code>{}</code></th><td>{}</td></tr>\n", o.Term, o.Text)

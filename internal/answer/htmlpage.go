@@ -101,8 +101,7 @@ func (m *markup) todo(p htmlPage) {
 			m.some(": <code>{}</code>", t.How)
 			m.put("</li>\n")
 		}
-		m.put("</ol>\n<p class=\"printed\">A print has the first cause in full, the first 12 hosts that are not done and the first 6 lines of what " +
-			"was not checked. The page has all of it.</p></section>\n")
+		m.put("</ol></section>\n")
 	}
 	if len(p.Supplies) == 0 {
 		return
@@ -167,7 +166,7 @@ func (m *markup) checks(p htmlPage) {
 		return
 	}
 	m.put("<section id=\"checks\"><h2>What was checked</h2>\n<p>{}</p>\n", p.Outcomes)
-	m.fold("", "{} faults of the catalog", strconv.Itoa(len(p.Checks)), func() {
+	m.fold("long", "{} faults of the catalog", strconv.Itoa(len(p.Checks)), func() {
 		m.put("\n" + `<div class="scroll" tabindex="0" role="group" aria-label="What was checked"><table class="plain checks"><thead><tr>` +
 			`<th scope="col">Fault</th><th scope="col">Layer</th><th scope="col">Of a</th><th scope="col">Present</th><th scope="col">Absent</th>` +
 			`<th scope="col">Unknown</th><th scope="col">N/A</th></tr></thead><tbody>` + "\n")
