@@ -44,7 +44,11 @@ var refusals = []struct {
 	{[]byte("missingquota"), CloudQuota, regexp.MustCompile(`MissingQuota\)?:? (?P<object>[\w./-]+)`)},
 	{[]byte("limitexceeded"), CloudQuota, regexp.MustCompile(`\b(?P<object>[A-Z][A-Za-z]*LimitExceeded)\b`)},
 	{[]byte("quotaexceeded"), CloudQuota, regexp.MustCompile(`\b(?P<object>[A-Za-z]*QuotaExceeded)\b`)},
-	{[]byte("quota exceeded"), CloudQuota, regexp.MustCompile(`(?i)quota exceeded(?: for (?P<object>[\w./-]+))?`)},
+	{[]byte("quota exceeded"), CloudQuota, regexp.MustCompile(`(?i)quota exceeded(?: for (?:resources: \[?'?)?(?P<object>[\w./-]+))?`)},
+	{[]byte("resource quota of "), CloudQuota, regexp.MustCompile(`(?i)resource quota of (?P<object>[\w./-]+) exceeded`)},    // Azure/ARO-RP:pkg/validate
+	{[]byte("exceeding approved "), CloudQuota, regexp.MustCompile(`(?i)exceeding approved (?P<object>[\w ./-]+?) quota\b`)}, // Azure Resource Manager
+	{[]byte("' exceeded. limit: "), CloudQuota, regexp.MustCompile(`(?i)quota '(?P<object>[\w./-]+)' exceeded`)},             // Google Cloud
+	{[]byte("your current vcpu limit"), CloudQuota, regexp.MustCompile(`(?i)your current (?P<object>vCPU) limit`)},           // EC2, VcpuLimitExceeded
 	{[]byte("insufficientinstancecapacity"), CloudCapacity, regexp.MustCompile(`InsufficientInstanceCapacity`)},
 	{[]byte("zone_resource_pool_exhausted"), CloudCapacity, regexp.MustCompile(`ZONE_RESOURCE_POOL_EXHAUSTED`)},
 	{[]byte("skunotavailable"), CloudCapacity, regexp.MustCompile(`SkuNotAvailable`)},
