@@ -246,6 +246,12 @@ func (e *errorForm) continues(number int, line []byte, l logline.Line) bool {
 	if e.count > 1 || number != e.until+1 || l.Module != nil || l.Form == logline.State {
 		return false
 	}
+	if text, ok := strings.CutSuffix(strings.TrimRight(e.first.Text, " "), ` \`); ok && l.Form == logline.Plain {
+		e.first.Text = text // written over several lines, as for a shell
+		e.more(l.Message)
+		e.until = number
+		return true
+	}
 	sameRecord := len(l.Program) == 0 && (bytes.HasPrefix(l.Message, []byte("status code: ")) || sameKernelRecord(e.first, line))
 	if !sameRecord && !strings.HasSuffix(strings.TrimRight(e.first.Text, ` "`), ":") && !(e.first.form == logline.Plain && wrapped(e.first.Text, l)) {
 		return false

@@ -33,7 +33,11 @@ const listGap = 3
 // see reads one line. Taken: it only says that a list follows. An item of a list is an error, whatever it
 // looks like.
 func (m *multierror) see(f *found, number int, line []byte, l *logline.Line) (taken bool) {
-	text := bytes.TrimSpace(l.Message)
+	text := bytes.TrimPrefix(bytes.TrimSpace(l.Message), []byte(`\t`))
+	if listWithin.Match(text) && bytes.Contains(text, []byte("eval: *terraform.Eval")) { // each step that the error passes repeats it
+		m.open = true
+		return true
+	}
 	if listBegins.Match(text) {
 		if m.open = true; m.wrapper != "" && number-m.until <= listGap {
 			delete(f.errors, m.wrapper)
