@@ -25,6 +25,7 @@ type object struct {
 	open                  *condition
 	indent                int // of the fields of open
 	nodes                 bool
+	ready                 bool   // a condition Ready is True
 	listed                *state // the first line of a list of types with their messages
 	listLine              int
 
@@ -222,6 +223,7 @@ func (o *object) flush() {
 		return
 	}
 	bad, well := c.judged()
+	o.ready = o.ready || c.kind == "Ready" && c.status == "True"
 	if well {
 		o.well = append(o.well, [2]int{c.from, c.to})
 	}
@@ -305,6 +307,7 @@ func (o *object) bare(number int, line, m []byte) bool {
 		if !ok || len(after) > 0 && (after[0] >= 'a' && after[0] <= 'z' || after[0] == '/') {
 			continue
 		}
+		o.ready = o.ready || status == "True" && string(m[:n]) == "Ready"
 		c := condition{kind: string(m[:n]), status: status, message: string(bytes.Trim(after, " \t:,;-("))}
 		if bad, _ := c.judged(); bad && !o.nodes && c.message != "" {
 			o.add(state{line: number, text: string(bytes.TrimRight(line, "\r\n")), says: c.says()})

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ const unknownAge = time.Duration(math.MaxInt64)
 // when others are much newer.
 const (
 	startingTimes = 5
+	startsFor     = 5 * time.Minute
 	eventPast     = time.Hour
 	eventNew      = 30 * time.Minute
 )
@@ -116,8 +118,16 @@ func beginsEvent(line []byte) bool {
 	return bytes.HasPrefix(m, []byte("Warning  ")) || bytes.HasPrefix(m, []byte("Normal  "))
 }
 
-// addEvents makes errors of the warnings that are not known and not past.
-func (f *found) addEvents(list []event, known map[int]bool) {
+// alone reports whether events are a few of one object, as somebody pastes them to ask about it. In a list of
+// all events warnings of a start say nothing.
+func alone(list []event) bool {
+	const few = 20
+	return len(list) <= few && !slices.ContainsFunc(list, func(e event) bool { return e.object != list[0].object })
+}
+
+// addEvents makes errors of the warnings that are not known and not past. Ready: the text shows that an object is ready.
+func (f *found) addEvents(list []event, known map[int]bool, ready bool) {
+	asked := alone(list) && !ready
 	newest := unknownAge
 	ends, scheduled := map[string]time.Duration{}, map[string]time.Duration{}
 	for _, e := range list {
@@ -147,6 +157,7 @@ func (f *found) addEvents(list []event, known map[int]bool) {
 		}
 		old := e.age != unknownAge && e.age > eventPast && newest < eventNew
 		starts := startEvents[e.reason] && e.count < startingTimes && (e.reason != "FailedScheduling" || e.age < podStarts)
+		starts = starts && !(asked && e.age != unknownAge && e.age >= startsFor)
 		if ended || old || starts {
 			continue
 		}

@@ -20,6 +20,7 @@ type shown struct {
 	states []state
 	events []event
 	course course
+	nodes  nodeList
 	rows   map[int]rowObject // the objects of rows, by their line
 }
 
@@ -42,7 +43,9 @@ func (s *shown) see(number int, line []byte) {
 		return
 	case s.table != nil || c >= 'A' && c <= 'Z' || c == ' ':
 		if beginsTable(line) {
+			s.states = append(s.states, s.nodes.close()...)
 			s.table = newTable(line, s.command())
+			s.nodes = newNodeList(s.table, s.command())
 			return
 		}
 		if s.table != nil {
@@ -110,6 +113,7 @@ func (s *shown) row(number int, line []byte) {
 	if row == nil {
 		return
 	}
+	s.nodes.see(number, row)
 	if s.rows == nil {
 		s.rows = map[int]rowObject{}
 	}
@@ -130,6 +134,7 @@ func (s *shown) addEvent(number int, line []byte, e event) {
 func (s *shown) finish(x *Index, f *found) {
 	s.object.flush()
 	s.endCourse()
+	s.states = append(s.states, s.nodes.close()...)
 	for i := range f.hits {
 		if row, ok := s.rows[f.hits[i].line]; ok {
 			f.hits[i].from.row = row
@@ -154,7 +159,7 @@ func (s *shown) finish(x *Index, f *found) {
 			f.states = append(f.states, one)
 		}
 	}
-	f.addEvents(s.events, known)
+	f.addEvents(s.events, known, s.object.ready)
 }
 
 // activating adds a unit that systemd has been starting for too long.

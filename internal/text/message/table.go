@@ -25,6 +25,8 @@ type state struct {
 	why                   bool   // it says why
 	effect                bool   // it only counts what other objects show
 	blank                 bool   // its row has only a name
+	roles, version        string // of a node
+	old                   time.Duration
 }
 
 // table is the table of oc that lines are in.
@@ -172,7 +174,7 @@ func singular(kind string) string {
 // row reads a row: which object it is of, with a sentence where that is not well. Nil for a
 // line that is none.
 func (t *table) row(line []byte) *state {
-	cells, ok := octable.Row(octable.Unmarked(strings.TrimRight(string(line), " \r\n")), t.columns)
+	cells, ok := octable.Row(octable.Unmarked(strings.TrimRight(withoutTree(line), " \r\n")), t.columns)
 	if !ok {
 		return nil
 	}
@@ -184,6 +186,7 @@ func (t *table) row(line []byte) *state {
 	}
 	s := &state{text: string(bytes.TrimRight(line, "\r\n")), kind: t.kind, name: get("NAME"), namespace: cmp.Or(get("NAMESPACE"), t.in)}
 	if kind, name, ok := strings.Cut(s.name, "/"); ok {
+		kind = kind[strings.LastIndexByte(kind, ' ')+1:] // "ControlPlane - KubeadmControlPlane/name"
 		s.kind, s.name = singular(kind), name
 	}
 	if s.name == "" || !rowName.MatchString(s.name) {
@@ -194,8 +197,26 @@ func (t *table) row(line []byte) *state {
 		t.judge(s, cells, get)
 	case t.kind == "clusteroperator" || t.kind == "co":
 		t.operator(s, get)
+	case t.has("ROLES", "STATUS", "VERSION"):
+		s.kind, s.roles, s.version = "node", get("ROLES"), get("VERSION")
+		s.old, _ = octable.Age(get("AGE"))
 	}
 	return s
+}
+
+// withoutTree is a row without the lines by which clusterctl describe and kubectl tree draw what belongs to
+// what, one blank for each character, so that its cells stay below the names of their columns.
+func withoutTree(line []byte) string {
+	text := string(line)
+	if !strings.ContainsAny(text, "├└│") {
+		return text
+	}
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("├└│─", r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // judge gives an object the sentence that its cells make, where it is not well.
@@ -209,7 +230,7 @@ func (t *table) judge(s *state, cells []string, get func(string) string) {
 	says := t.counts(get)
 	for _, i := range t.states {
 		name, value := t.columns[i].Name, cells[i]
-		if desired, err := strconv.Atoi(get("DESIRED")); name == "READY" && value == "" && err == nil && desired > 0 {
+		if desired, err := strconv.Atoi(wanted(get)); name == "READY" && value == "" && err == nil && desired > 0 {
 			value = "0" // a MachineSet has no number of none
 		}
 		if value == "" || s.kind == "clusterversion" && name == "STATUS" {
@@ -291,15 +312,18 @@ func (t *table) cell(kind, column, value string, age time.Duration, aged bool, g
 		if first == "False" && get("PROGRESSING") == "True" && aged && age < installEnds {
 			return is, true
 		}
+		if first == "False" && get("SEVERITY") == "Info" { // of Cluster API: it is on its way
+			return is, true
+		}
 		return is, false
 	case goodColumns[column]:
 		have, err := strconv.Atoi(value)
-		want, err2 := strconv.Atoi(get("DESIRED"))
+		want, err2 := strconv.Atoi(wanted(get))
 		least := podStarts
 		if kind == "machineset" {
 			least = setJoins
 		}
-		if column != "READY" || err != nil || err2 != nil || have >= want || !aged || age < least {
+		if column != "READY" || err != nil || err2 != nil || have >= want || age < least && (aged || t.has("AGE")) {
 			return "", false
 		}
 		return fmt.Sprintf("%d of %d are READY", have, want), false
@@ -323,6 +347,9 @@ func (t *table) cell(kind, column, value string, age time.Duration, aged bool, g
 	}
 	return "", false
 }
+
+// wanted is how many replicas an object is to have, "" where no cell shows it.
+func wanted(get func(string) string) string { return cmp.Or(get("DESIRED"), get("REPLICAS")) }
 
 func when(is bool, text string) string {
 	if is {
