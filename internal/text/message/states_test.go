@@ -17,7 +17,7 @@ func TestStates(t *testing.T) {
 		"a kind that nobody has seen": {"$ kubectl get gizmos.example.com -n toys\nNAME    HEALTH     AGE\none     Degraded   3h\ntwo     Healthy    3h\n",
 			[]string{"gizmo one: HEALTH is Degraded"}},
 		"a row that was edited": {"kubectl get bmh\nNAME   STATUS   PROVISIONING STATUS   BMC              ONLINE   ERROR\n" +
-			"w-5    error    inspecting            10.0.x.x     true     Introspection timeout\n", []string{"bmh w-5: STATUS is error, ERROR is Introspection timeout"}},
+			"w-5    error    inspecting            10.0.x.x     true     Lease of it ran out\n", []string{"bmh w-5: STATUS is error, ERROR is Lease of it ran out"}},
 		"rows that are well": {"NAME     READY   STATUS      RESTARTS   AGE\njob-1    0/1     Completed   0          3h\nweb-1    1/1     Running     2          3h\n" +
 			"web-2    0/1     Running     0          9s\n", nil},
 		"conditions that are well": {"- lastTransitionTime: \"2026-01-01T00:00:00Z\"\n  message: 'NodeControllerDegraded: All master nodes are ready'\n  status: \"False\"\n  type: Degraded\n", nil},
