@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -118,7 +119,7 @@ func (op *Operator) why(c conditions.Condition) {
 	for _, part := range conditions.Split([]conditions.Condition{c}) {
 		item := evidence.Item{Locator: c.Loc, Excerpt: c.Type + "=" + c.Status + " " + part.Message, Time: c.Since}
 		if first {
-			op.First.Set(brief(part), item)
+			op.First.Set(cmp.Or(unscheduled(part.Message), brief(part)), item)
 			first = false
 		}
 		facts.Append(&op.Lines, part.Message, item)
