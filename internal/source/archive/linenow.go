@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"regexp"
 	"strings"
 	"time"
 
@@ -13,8 +12,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/archive/journal"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout"
 )
-
-var isoStamp = regexp.MustCompile(`\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d| [+-]\d{4})`)
 
 // WithClock sets the time at which the archive is read. Journals print no year: where nothing
 // in the archive has one, lines are of the latest year that is not ahead of this time.
@@ -27,10 +24,11 @@ func (s *Source) clockNote() evidence.Coverage {
 }
 
 // lineNow returns the newest time of lines of journals and of the installer. Lines with a
-// year decide the year of those without; so does the date in the name of the archive. With neither, lines without a year are of the latest year
-// that fits the clock (WithClock); without a clock they have no time.
+// year decide the year of those without; so do the line above a journal and the date in the name of the
+// archive. With none of these, lines without a year are of the latest year that fits the clock (WithClock); without
+// a clock they have no time.
 func (s *Source) lineNow(ctx context.Context) (time.Time, error) {
-	var newest, limit time.Time
+	var newest, limit, year time.Time
 	for _, e := range append([]layout.Entry{{Root: s.base}}, s.ix.Texts...) {
 		if m := dirStamp.FindStringSubmatch(e.Root); m != nil {
 			day, err := time.Parse(time.DateOnly, m[1]+"-"+m[2]+"-"+m[3])
@@ -45,20 +43,22 @@ func (s *Source) lineNow(ctx context.Context) (time.Time, error) {
 		if e.Text.Kind != evidence.Journal && e.Text.Kind != evidence.Installer || e.File.Size == 0 || left <= 0 {
 			continue
 		}
-		t, line, err := s.newestLine(ctx, e, limit, &left)
+		found, err := s.newestLine(ctx, e, limit, &left)
 		if ctx.Err() != nil {
 			return time.Time{}, ctx.Err()
 		}
 		if err != nil {
 			continue // reading it reports the error
 		}
-		if last = append(last, line); t.After(newest) {
-			newest = t
-		}
+		last = append(last, found.last)
+		newest, year = later(newest, found.newest), later(year, found.year)
 	}
 	from := newest
 	if from.IsZero() && !limit.IsZero() {
 		from = limit.Add(-clockSkew)
+	}
+	if from.IsZero() {
+		from = year
 	}
 	if from.IsZero() {
 		from, s.clocked = s.clock, !s.clock.IsZero()
@@ -71,15 +71,30 @@ func (s *Source) lineNow(ctx context.Context) (time.Time, error) {
 	return newest.UTC(), nil
 }
 
+// dated is what the lines of a text show of their time.
+type dated struct {
+	newest time.Time // with a year
+	year   time.Time // a time of which the year of the others can be told
+	last   string    // line
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
 // newestLine returns the newest time with a year in a text, and its last line.
-func (s *Source) newestLine(ctx context.Context, e layout.Entry, limit time.Time, left *int64) (newest time.Time, last string, err error) {
+func (s *Source) newestLine(ctx context.Context, e layout.Entry, limit time.Time, left *int64) (d dated, err error) {
 	in, err := s.openForTime(ctx, e)
 	if err != nil {
-		return newest, "", err
+		return d, err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
 	if e.Export {
-		return journal.NewestEntry(io.LimitReader(in, *left), limit), "", nil
+		d.newest = journal.NewestEntry(io.LimitReader(in, *left), limit)
+		return d, nil
 	}
 	lines := bufio.NewScanner(io.LimitReader(in, *left))
 	lines.Buffer(make([]byte, 64<<10), 1<<20)
@@ -87,22 +102,20 @@ func (s *Source) newestLine(ctx context.Context, e layout.Entry, limit time.Time
 		line := lines.Text()
 		*left -= int64(len(line)) + 1
 		if strings.TrimSpace(line) != "" {
-			last = line
+			d.last = line
 		}
-		head := line[:min(len(line), 200)]
-		if i := strings.Index(head, "20"); i < 0 {
+		if t := journal.YearOf([]byte(line)); !t.IsZero() {
+			d.year = later(d.year, t)
 			continue
 		}
-		m := strings.Replace(strings.Replace(isoStamp.FindString(head), "T", " ", 1), "Z", " +0000", 1)
-		for _, form := range []string{"2006-01-02 15:04:05-07:00", "2006-01-02 15:04:05-0700", "2006-01-02 15:04:05 -0700"} {
-			if t, err := time.Parse(form, m); err == nil {
-				if t = ownTime(head, t); t.After(newest) && (limit.IsZero() || !t.After(limit)) {
-					newest = t
-				}
+		head := line[:min(len(line), 200)]
+		if t, ok := journal.Stamp(head); ok {
+			if t = journal.OwnTime(head, t); limit.IsZero() || !t.After(limit) {
+				d.newest = later(d.newest, t)
 			}
 		}
 	}
-	return newest, last, nil // a line that is too long ends the search, not the text
+	return d, nil // a line that is too long ends the search, not the text
 }
 
 // openForTime opens a text; a journal in export format as it is, because its lines would
@@ -112,32 +125,4 @@ func (s *Source) openForTime(ctx context.Context, e layout.Entry) (io.ReadCloser
 		return s.members.OpenText(ctx, e.File)
 	}
 	return layout.OpenLines(ctx, s.members, e, "")
-}
-
-var (
-	// aheadWords are in lines whose time may be in the future.
-	aheadWords = regexp.MustCompile(`(?i)expir|deadline|not ?after|until|valid`)
-	// kubeletCert is of the kubelet's certificate, which is valid for a day at first and
-	// for 30 days then (kubernetes/client-go:util/certificate/certificate_manager.go).
-	kubeletCert = regexp.MustCompile(`(?i)certificate expiration is|rotation deadline is`)
-)
-
-// ownTime is when a line with a time t in its text was written. A journal's line without a
-// year begins with its own time, and t gives it the year; zero where t is too far from it.
-func ownTime(head string, t time.Time) time.Time {
-	if _, _, ok := journal.Head([]byte(head)); !ok || strings.HasPrefix(head, "20") {
-		return t
-	}
-	own, ok := evidence.LineTime(head[:min(len(head), len(time.Stamp))], t)
-	near := 25 * time.Hour
-	switch {
-	case kubeletCert.MatchString(head):
-		near = 31 * 24 * time.Hour
-	case aheadWords.MatchString(head):
-		return time.Time{}
-	}
-	if d := t.Sub(own); !ok || d > near || d < -near {
-		return time.Time{}
-	}
-	return own
 }

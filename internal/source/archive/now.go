@@ -161,12 +161,12 @@ func (s *Source) anyTime(ctx context.Context) (newest time.Time, err error) {
 		if e.File.Size == 0 || left <= 0 {
 			continue
 		}
-		t, _, err := s.newestLine(ctx, e, time.Time{}, &left)
+		found, err := s.newestLine(ctx, e, time.Time{}, &left)
 		if ctx.Err() != nil {
 			return newest, ctx.Err()
 		}
-		if err == nil && t.After(newest) && evidence.Plausible(t) {
-			newest = t
+		if err == nil && evidence.Plausible(found.newest) {
+			newest = later(newest, found.newest)
 		}
 	}
 	return newest, nil

@@ -231,6 +231,20 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
+// TestYear: lines without a year are of the year that their text shows, not of the latest one that fits the clock.
+func TestYear(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"the line above a journal": {"-- Journal begins at Sat 2021-05-08 00:49:10 CEST, ends at Sun 2021-05-09 02:17:15 CEST. --\nMay 09 02:00:00 s1 x[1]: y\n", "2021-05-09T02:00:00Z"},
+		"a followed one":           {"-- Logs begin at Mon 2022-08-08 12:04:20 UTC. --\nAug 08 12:31:19 bootstrap bootkube.sh[2434]: bootkube.service complete\n", "2022-08-08T12:31:19Z"},
+		"podman's line":            {"Oct 20 10:21:38 b1 podman[1]: 2020-10-20 10:21:38.06 +0000 UTC m=+0.28 container init 66c2\nOct 20 10:21:39 b1 x[1]: y\n", "2020-10-20T10:21:39Z"},
+		"in brackets":              {"[2026-02-16 04:46:34 UTC] Logging started.\n[2026-02-16 04:47:32 UTC] x\nNAME STATUS\n", "2026-02-16T04:47:32Z"},
+	} {
+		if got := newest([]byte(c.text), time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)).Format(time.RFC3339); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
 // Before Kubernetes 1.18 oc printed no SIGNERNAME. Who joins asks for a client certificate;
 // what a node asks for under its own name stays open.
 func TestRequestsWithoutSigner(t *testing.T) {

@@ -2,6 +2,7 @@ package paste
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 	"strings"
 	"time"
@@ -190,6 +191,7 @@ func (sp *splitter) add(t evidence.Text, line []byte) {
 // When something is to end or to be tried again is no time at which something happened.
 func newest(text []byte, clock time.Time) time.Time {
 	var last time.Time
+	year := yearOf(text, clock)
 	for line := range bytes.Lines(text) {
 		line = plain(line)
 		if later.Match(line) {
@@ -205,18 +207,46 @@ func newest(text []byte, clock time.Time) time.Time {
 				last = t.UTC()
 			}
 		}
+		if m := bracketed.FindSubmatch(line); m != nil {
+			if t, err := time.Parse(time.DateTime, string(m[1])); err == nil && t.After(last) && !t.After(clock) {
+				last = t
+			}
+		}
 		if _, _, ok := journal.Head(line); !ok && !dated.Match(line) {
 			continue
 		}
-		if t, ok := evidence.LineTime(string(line), clock); ok && t.After(last) && !t.After(clock) {
+		if t, ok := evidence.LineTime(string(line), year); ok && t.After(last) && !t.After(clock) {
 			last = t
 		}
 	}
 	return last
 }
 
+// yearOf returns a time by which the year of lines without one is told: that of the line above a journal, else the
+// newest that a line of it shows in its text, else the clock.
+func yearOf(text []byte, clock time.Time) time.Time {
+	var year, shown time.Time
+	for line := range bytes.Lines(text) {
+		line = plain(line)
+		if t := journal.YearOf(line); t.After(year) {
+			year = t
+		}
+		if _, _, ok := journal.Head(line); !ok {
+			continue
+		}
+		if t, ok := journal.Stamp(string(line)); ok {
+			if t = journal.OwnTime(string(line), t); t.After(shown) && !t.After(clock) {
+				shown = t
+			}
+		}
+	}
+	return cmp.Or(year, shown, clock)
+}
+
 var (
 	isoTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`)
+	// bracketed is a time in UTC that a line begins with, as programs on .NET print it.
+	bracketed = regexp.MustCompile(`^\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC\]`)
 	// mailTime is how describe prints times.
 	mailTime = regexp.MustCompile(`[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}`)
 	later    = regexp.MustCompile(`(?i)not-?_?after|expir|valid until|renewaltime`)
