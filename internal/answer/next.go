@@ -29,20 +29,23 @@ func (t *text) supplies() {
 
 // nextIs says what the commands of supplyList are for.
 func (t *text) nextIs() string {
-	if t.installerNextCommand() != "" {
+	if len(t.installerNextCommands()) > 0 {
 		if in := t.d.Cluster.Installer; in.Completed() && in.Step != "bootstrapped" {
 			return "check the cluster (reads only)"
+		}
+		if t.d.Cluster.Installer.Blocked == "api" {
+			return "find why the API does not answer"
 		}
 		return "continue the installation"
 	}
 	return "get what would decide (reads only)"
 }
 
-// installerNextCommand is the command that continues the installation, if only its log is known.
-func (t *text) installerNextCommand() string {
+// installerNextCommands are the commands that continue the installation, if only its log is known.
+func (t *text) installerNextCommands() []string {
 	in := t.d.Cluster.Installer
 	if in == nil || len(t.d.Hosts) > 0 || len(t.d.Unexplained) > 0 || len(t.d.Roots) > 0 {
-		return ""
+		return nil
 	}
 	return t.o.installerNext(*in)
 }
@@ -68,8 +71,10 @@ func (t *text) supplyList() []string {
 		add("leave --now out, or give a time near " + at.Format(time.RFC3339))
 		return list
 	}
-	if next := t.installerNextCommand(); next != "" {
-		add(next)
+	if next := t.installerNextCommands(); len(next) > 0 {
+		for _, command := range next {
+			add(command)
+		}
 		if in := t.d.Cluster.Installer; in.Step == "assets" || in.Ended == "made" {
 			return list // there is no cluster yet to ask
 		}
@@ -96,32 +101,4 @@ func (t *text) supplyList() []string {
 		}
 	}
 	return list
-}
-
-// installerNext is how an installation continues where nothing but its log was read; "" where
-// that depends on why it ended (openshift/installer:cmd/openshift-install/waitfor.go,
-// gather.go and agent/waitfor.go; from 4.12 on for agent).
-func (o Options) installerNext(in diagnosis.Installer) string {
-	const waits = "openshift-install wait-for "
-	switch {
-	case in.Ended == "complete" && in.Step == "bootstrapped":
-		return waits + "install-complete --dir DIR --log-level=debug"
-	case in.Ended == "complete":
-		return o.know("diagnose --kubeconfig DIR/auth/kubeconfig") + "    # the workers can still be on their way"
-	case in.Ended == "made":
-		return waits + "bootstrap-complete --dir DIR --log-level=debug    # when the hosts boot with these files"
-	case in.Ended == "gather-failed" || in.Ended == "gathering":
-		return "openshift-install gather bootstrap --dir DIR --bootstrap IP --master IP --key FILE    # FILE: the private key of sshKey in install-config.yaml"
-	case in.Ended != "interrupted" && in.Ended != "running":
-		return ""
-	case in.Step == "assets":
-		return "openshift-install create ignition-configs --dir DIR    # or the command that was interrupted; no host can boot before it is done"
-	case in.Step == "agent":
-		return "openshift-install agent wait-for bootstrap-complete --dir DIR --log-level=debug"
-	case in.Step == "api" || in.Step == "bootstrap":
-		return waits + "bootstrap-complete --dir DIR --log-level=debug"
-	case in.Step == "bootstrapped" || in.Step == "initialize" || in.Step == "stable" || in.Step == "console":
-		return waits + "install-complete --dir DIR --log-level=debug"
-	}
-	return ""
 }

@@ -167,6 +167,7 @@ func (t *text) answer() {
 	t.otherCauses()
 	t.unexplained()
 	t.messages()
+	t.installerNotes()
 	t.supplies()
 	t.settling()
 	t.escalate()

@@ -90,12 +90,16 @@ const (
 	sigPulls    = "installer.pulls"
 	sigGathered = "installer.gathered"
 	sigLine     = "installer.line"
+	sigExpired  = "installer.expired"
+	sigAPIUp    = "installer.apiup"
+	sigConsoles = "installer.consoles"
 )
 
 // messages are the lines that this package reads.
 var messages = []string{
 	sigRun, sigInfra, sigOldInfra, sigWait, sigStill, sigBoot, sigDone, sigFatal, sigFailed, sigOperator, sigMade, sigGenerate, sigGather, sigAgent,
 	sigAgentStatus, sigStopped, sigPulls, sigGathered, sigLine,
+	sigExpired, sigAPIUp, sigConsoles,
 }
 
 // waitSteps maps what is waited for to the step; the first match counts.

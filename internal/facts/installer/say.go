@@ -18,9 +18,19 @@ func Say(ctx context.Context, w *facts.World) (*diagnosis.Installer, error) {
 	if len(addresses(list)) > 1 {
 		return nil, nil
 	}
+	said, run := sayRun(list)
+	if said != nil {
+		addNotes(said, list, run)
+	}
+	return said, nil
+}
+
+// sayRun says how the run ended that counts, and returns its lines.
+func sayRun(list []line) (*diagnosis.Installer, []line) {
 	run := newestRun(list, works)
 	if run == nil {
-		return gathered(newestRun(list, gathers)), nil
+		run = newestRun(list, gathers)
+		return gathered(run), run
 	}
 	in := readRun(run)
 	if !slices.ContainsFunc(run, worksOnCluster) {
@@ -41,9 +51,9 @@ func Say(ctx context.Context, w *facts.World) (*diagnosis.Installer, error) {
 		said.WaitsFor = ""
 	}
 	if later := newestRun(list, gathers); in.step == "assets" && in.ended != "running" && len(later) > 0 && later[len(later)-1].Line.Time.After(in.at) {
-		return gathered(later), nil // whose logs it wants was installed meanwhile
+		return gathered(later), later // whose logs it wants was installed meanwhile
 	}
-	return said, nil
+	return said, run
 }
 
 // gathers reports whether a run is one of `gather bootstrap`, by itself

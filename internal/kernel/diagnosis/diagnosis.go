@@ -108,6 +108,23 @@ type Installer struct {
 	WaitsFor string    `json:"waitsFor"`
 	At       time.Time `json:"at"`      // of the last line that counts
 	Locator  string    `json:"locator"` // of that line
+	// Form is single-node, user-provisioned, or "" for another one or one that the log does not show.
+	Form string `json:"form,omitempty"`
+	// Blocked is what keeps the last run from going on, where its log shows that: api, what answers there
+	// is no API that is ready; prompt, a question of openshift-install; ssh-key, the keys that a host does
+	// not accept.
+	Blocked string `json:"blocked,omitempty"`
+	API     string `json:"api,omitempty"`   // the address that runs waited for in vain
+	Stale   bool   `json:"stale,omitempty"` // its Ignition configs are too old to install with
+	// Notes are what the log shows of the reason, with the line of each.
+	Notes []InstallerNote `json:"notes,omitempty"`
+}
+
+// InstallerNote is one thing that a log of openshift-install shows.
+type InstallerNote struct {
+	Says    string `json:"says"`
+	Line    string `json:"line"` // without time and level
+	Locator string `json:"locator"`
 }
 
 // Completed reports whether the bootstrap or the installation was completed.
