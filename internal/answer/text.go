@@ -232,13 +232,25 @@ func ofLines(r *message.Report) bool {
 // verdictReason is what follows the class of the verdict.
 func (t *text) verdictReason() string { return strings.Join(t.clauses(), "; ") }
 
+// lately is how long a completed installation is news while something is still in progress.
+const lately = 2 * time.Hour
+
+// installedAt says that the installation has completed, where that was just now.
+func (t *text) installedAt() string {
+	at := t.d.Cluster.Completed
+	if at.IsZero() || t.d.Now.Sub(at) > lately {
+		return ""
+	}
+	return "the installation was completed at " + page.Clock(at) + "; something is still in progress, "
+}
+
 // clauses are the parts of verdictReason.
 func (t *text) clauses() []string {
 	v := t.d.Verdict
 	reason := v.Reason
 	switch {
 	case v.Class == diagnosis.Settling:
-		reason = "for up to " + fault.Span(v.Until.Sub(t.d.Now)) + " more, until " + page.Clock(v.Until) + "; run this again then"
+		reason = t.installedAt() + "for up to " + fault.Span(v.Until.Sub(t.d.Now)) + " more, until " + page.Clock(v.Until) + "; run this again then"
 	case len(v.Open) > 0:
 		return t.questions()
 	case t.d.Source.Kind == planSource && len(t.d.Roots) > 0:

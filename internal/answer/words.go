@@ -51,6 +51,8 @@ func HeadlineOf(d *diagnosis.Diagnosis) Headline {
 	case known:
 	case d.Verdict.Cause == diagnosis.CauseNone && d.Source.Kind == planSource:
 		h = Headline{page.Open, page.Yellow, "NO MISTAKE FOUND SO FAR"}
+	case d.Verdict.Cause == diagnosis.CauseNone && d.Cluster.CompletedBy == diagnosis.ByAssisted:
+		h = Headline{page.Open, page.Yellow, "INSTALLATION COMPLETED"}
 	case d.Verdict.Cause == diagnosis.CauseNone && d.Source.Kind == textSource:
 		h = Headline{page.Open, page.Yellow, noSignInText}
 	case d.Verdict.Cause == diagnosis.CauseNone && d.Cluster.Installer != nil:

@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
+	"github.com/rollcall-project/rollcall/internal/source/assisted"
 )
 
 // Describer implements diagnose.Describer.
@@ -28,6 +29,9 @@ func (Describer) Describe(ctx context.Context, w *facts.World) (diagnosis.Cluste
 	if ok {
 		info.ID = evidence.String(version.Content, "spec", "clusterID")
 		info.Version, info.Update = current(version), update(version)
+		if info.Completed = firstCompleted(version); !info.Completed.IsZero() {
+			info.CompletedBy = "clusterversion"
+		}
 	}
 	if !ok {
 		if err := beforeAPI(ctx, w, &info); err != nil {
@@ -129,6 +133,9 @@ func beforeAPI(ctx context.Context, w *facts.World, info *diagnosis.ClusterInfo)
 	}
 	for _, c := range clusters {
 		info.Version = evidence.String(c.Content, "version")
+		if evidence.String(c.Content, "status") == assisted.Installed {
+			info.Completed, info.CompletedBy = evidence.Time(c.Content, "completed"), diagnosis.ByAssisted
+		}
 	}
 	info.Installer, err = installer.Say(ctx, w)
 	return tolerate(err)
@@ -140,6 +147,19 @@ func tolerate(err error) error {
 		return nil
 	}
 	return err
+}
+
+// firstCompleted is when the first version was completed: the installation. The history may have lost its oldest
+// entries (openshift/cluster-version-operator:pkg/cvo/status_history.go prune): what is left is then later.
+func firstCompleted(version evidence.Object) (at time.Time) {
+	history, _ := evidence.Field(version.Content, "status", "history").([]any)
+	for _, h := range history { // newest first
+		entry, _ := h.(map[string]any)
+		if t := evidence.Time(entry, "completionTime"); evidence.String(entry, "state") == "Completed" && !t.IsZero() {
+			at = t
+		}
+	}
+	return at
 }
 
 // current is the version that the cluster runs: the last one that was completed;

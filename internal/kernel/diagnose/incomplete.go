@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -114,6 +115,9 @@ func onlyPasted(d *diagnosis.Diagnosis) string {
 			return ""
 		}
 		ready++
+	}
+	if at := d.Cluster.Completed; !at.IsZero() && d.Cluster.CompletedBy == diagnosis.ByAssisted {
+		return "the assisted service reports the installation of " + hosts(ready) + " as completed at " + at.UTC().Format(time.RFC3339) + "; no Node was read"
 	}
 	if ready == 0 {
 		return "it shows no host, and only a part of a cluster"

@@ -57,6 +57,17 @@ func TestOnlyMissing(t *testing.T) {
 	}
 }
 
+// TestCompletedByService: that the assisted service has completed the installation is said.
+func TestCompletedByService(t *testing.T) {
+	d := &diagnosis.Diagnosis{Source: diagnosis.Source{Kind: "text"}, Hosts: []diagnosis.HostState{{Name: "m0", Expected: true, Stage: fault.ServingCert,
+		State: diagnosis.StageUnknown, Stages: []diagnosis.StageState{{Stage: fault.Ready, State: diagnosis.StagePassed}}}}}
+	d.Cluster.Completed, d.Cluster.CompletedBy = time.Date(2023, 6, 22, 15, 6, 25, 0, time.UTC), diagnosis.ByAssisted
+	const want = "the assisted service reports the installation of 1 host as completed at 2023-06-22T15:06:25Z; no Node was read"
+	if v := verdict(d); v.Cause != diagnosis.CauseNone || v.Reason != want {
+		t.Errorf("%+v, want %q", v, want)
+	}
+}
+
 // TestOnlyFiles: single files without a host are too little, and no open question, unless one shows what is not well.
 func TestOnlyFiles(t *testing.T) {
 	for name, tt := range map[string]struct {

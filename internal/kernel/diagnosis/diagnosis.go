@@ -72,11 +72,18 @@ type ClusterInfo struct {
 	Short bool     `json:"-"`              // of what was read instead, a NodePool has fewer nodes than it wants
 	Read  []string `json:"read,omitempty"` // where there is no Node: what else was read, and how it stands
 
+	// Completed is when the first version was completed, as ClusterVersion or the assisted service has it; zero: not known.
+	Completed   time.Time `json:"-"`
+	CompletedBy string    `json:"-"` // clusterversion or assisted-service
+
 	Began      time.Time `json:"-"` // when the installation began; zero: not known
 	Installing bool      `json:"-"` // no version was ever completed
 	NoNode     bool      `json:"-"` // installing, and the scheduler found no Node
 	ReadBy     time.Time `json:"-"` // where the source does not say when it was read: the latest that it can have been; zero: not known
 }
+
+// ByAssisted is who reports a completed installation: the service of an assisted or agent-based one.
+const ByAssisted = "assisted-service"
 
 // Update is an update that is under way, as the version operator reports it.
 type Update struct {
