@@ -166,9 +166,11 @@ func (t *text) answer() {
 	}
 	t.otherCauses()
 	t.unexplained()
-	t.messages()
-	t.installerNotes()
-	t.supplies()
+	if !otherSystem(t.whole()) {
+		t.messages()
+		t.installerNotes()
+		t.supplies()
+	}
 	t.settling()
 	t.escalate()
 	t.accepted(false)
@@ -186,7 +188,7 @@ func (t *text) answer() {
 
 func (t *text) verdict() {
 	h := HeadlineOf(t.whole())
-	if r := t.o.Messages; r != nil && r.Result != message.Absent && t.nothingElse() && ofLines(r) {
+	if r := t.o.Messages; r != nil && r.Result != message.Absent && t.nothingElse() && ofLines(r) && !otherSystem(t.whole()) {
 		h.Words = "UNDECIDED: " + t.unknownSays(r, t.o.Catalog)
 		if r.Result == message.Present {
 			h.Words = "UNDECIDED: " + matchTitle(r.Matches[0], t.o.Catalog) + sureWords[r.Matches[0].Confidence]

@@ -51,6 +51,8 @@ func HeadlineOf(d *diagnosis.Diagnosis) Headline {
 	case known:
 	case d.Verdict.Cause == diagnosis.CauseNone && d.Source.Kind == planSource:
 		h = Headline{page.Open, page.Yellow, "NO MISTAKE FOUND SO FAR"}
+	case d.Verdict.Cause == diagnosis.CauseNone && otherSystem(d):
+		h = Headline{page.Open, page.Yellow, "NO LOG OF AN OPENSHIFT HOST"}
 	case d.Verdict.Cause == diagnosis.CauseNone && d.Cluster.CompletedBy == diagnosis.ByAssisted:
 		h = Headline{page.Open, page.Yellow, "INSTALLATION COMPLETED"}
 	case d.Verdict.Cause == diagnosis.CauseNone && d.Source.Kind == textSource:
@@ -79,6 +81,12 @@ func HeadlineOf(d *diagnosis.Diagnosis) Headline {
 		h.Words += fmt.Sprintf(", %d ACCEPTED", n)
 	}
 	return h
+}
+
+// otherSystem reports whether all that was read is of machines of another system: no message of a cluster's programs
+// can be in it, and no advice for a cluster fits.
+func otherSystem(d *diagnosis.Diagnosis) bool {
+	return len(d.Cluster.Others) > 0 && len(d.Hosts) == 0 && d.Verdict.Cause == diagnosis.CauseNone
 }
 
 // loggedHeadline is the headline of a log of openshift-install in which nothing is wrong.

@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
+	"github.com/rollcall-project/rollcall/internal/source/namedhost"
 )
 
 // Describer implements diagnose.Describer.
@@ -68,7 +69,23 @@ func (Describer) Describe(ctx context.Context, w *facts.World) (diagnosis.Cluste
 			return info, err
 		}
 	}
+	if info.Others, err = others(ctx, w); err != nil {
+		return info, err
+	}
 	return info, hosted(ctx, w, &info)
+}
+
+// others are the machines whose journals show another system.
+func others(ctx context.Context, w *facts.World) ([]diagnosis.OtherSystem, error) {
+	list, err := w.Some(ctx, evidence.NamedHosts, "")
+	if err := tolerate(err); err != nil {
+		return nil, err
+	}
+	var found []diagnosis.OtherSystem
+	for _, o := range namedhost.Others(list) {
+		found = append(found, diagnosis.OtherSystem{Host: o.Name, System: o.System.Name + ", Linux " + o.System.Kernel, Locator: o.Loc.String()})
+	}
+	return found, nil
 }
 
 // began says when the installation began and whether it is under way. The bootstrap

@@ -3,6 +3,7 @@ package inventory
 import (
 	"context"
 	"net/netip"
+	"slices"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -17,6 +18,7 @@ func (b *builder) namedHosts(ctx context.Context, w *facts.World, need evidence.
 	if err != nil {
 		return err
 	}
+	others := namedhost.Others(list)
 	for _, o := range list {
 		n, err := namedhost.Of(o)
 		if err != nil {
@@ -25,7 +27,8 @@ func (b *builder) namedHosts(ctx context.Context, w *facts.World, need evidence.
 			}
 			continue
 		}
-		if n.Role != namedhost.Bootstrap {
+		other := slices.ContainsFunc(others, func(o namedhost.Other) bool { return o.Name == n.Name })
+		if n.Role != namedhost.Bootstrap && (n.By != namedhost.Journal || !other) {
 			b.nameHost(o, n)
 		}
 	}

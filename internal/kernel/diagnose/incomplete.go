@@ -15,7 +15,19 @@ import (
 // nothingWrong returns one line about a source in which nothing is wrong, and which does not show a
 // whole cluster; "" where a question is open about what was read.
 func nothingWrong(d *diagnosis.Diagnosis) string {
-	return cmp.Or(onlyLogged(d), onlyBootstrap(d), onlyMissing(d), onlyFiles(d), onlyPasted(d))
+	return cmp.Or(onlyOthers(d), onlyLogged(d), onlyBootstrap(d), onlyMissing(d), onlyFiles(d), onlyPasted(d))
+}
+
+// onlyOthers returns one line about logs of machines that are no hosts of a cluster; "" otherwise.
+func onlyOthers(d *diagnosis.Diagnosis) string {
+	if len(d.Cluster.Others) == 0 || len(d.Hosts) > 0 || d.Cluster.Installer != nil || len(d.Cluster.Read) > 0 || troubled(d) {
+		return ""
+	}
+	var list []string
+	for _, o := range d.Cluster.Others {
+		list = append(list, o.Host+" runs "+o.System+" ("+o.Locator+")")
+	}
+	return few(list) + "; no line in it is of a kubelet, CRI-O, Ignition or rpm-ostree"
 }
 
 // onlyMissing returns one line about a source in which nothing is wrong and parts are missing:

@@ -57,6 +57,21 @@ func TestOnlyMissing(t *testing.T) {
 	}
 }
 
+// TestOtherSystem: logs of a machine that is no host of a cluster are no open question about one. With a host
+// next to it they decide nothing.
+func TestOtherSystem(t *testing.T) {
+	d := &diagnosis.Diagnosis{Source: diagnosis.Source{Kind: "files"},
+		Cluster: diagnosis.ClusterInfo{Others: []diagnosis.OtherSystem{{Host: "s1", System: "Ubuntu, Linux 5.11.0-16-generic", Locator: "a.log:2"}}}}
+	const want = "s1 runs Ubuntu, Linux 5.11.0-16-generic (a.log:2); no line in it is of a kubelet, CRI-O, Ignition or rpm-ostree"
+	if v := verdict(d); v.Class != diagnosis.Undetermined || v.Cause != diagnosis.CauseNone || v.Reason != want {
+		t.Errorf("%+v, want %q", v, want)
+	}
+	d.Hosts = []diagnosis.HostState{{Name: "m0", Expected: true, Stage: fault.Registered, State: diagnosis.StageUnknown, Why: "x"}}
+	if v := verdict(d); v.Cause == diagnosis.CauseNone {
+		t.Errorf("with a host of a cluster: %+v", v)
+	}
+}
+
 // TestCompletedByService: that the assisted service has completed the installation is said.
 func TestCompletedByService(t *testing.T) {
 	d := &diagnosis.Diagnosis{Source: diagnosis.Source{Kind: "text"}, Hosts: []diagnosis.HostState{{Name: "m0", Expected: true, Stage: fault.ServingCert,

@@ -72,6 +72,9 @@ type ClusterInfo struct {
 	Short bool     `json:"-"`              // of what was read instead, a NodePool has fewer nodes than it wants
 	Read  []string `json:"read,omitempty"` // where there is no Node: what else was read, and how it stands
 
+	// Others are machines whose journals show another system: none of them is a host of a cluster.
+	Others []OtherSystem `json:"others,omitempty"`
+
 	// Completed is when the first version was completed, as ClusterVersion or the assisted service has it; zero: not known.
 	Completed   time.Time `json:"-"`
 	CompletedBy string    `json:"-"` // clusterversion or assisted-service
@@ -84,6 +87,13 @@ type ClusterInfo struct {
 
 // ByAssisted is who reports a completed installation: the service of an assisted or agent-based one.
 const ByAssisted = "assisted-service"
+
+// OtherSystem is a machine that is no host of a cluster.
+type OtherSystem struct {
+	Host    string `json:"host"`
+	System  string `json:"system"`
+	Locator string `json:"locator"`
+}
 
 // Update is an update that is under way, as the version operator reports it.
 type Update struct {

@@ -39,6 +39,44 @@ func TestNamedByJournals(t *testing.T) {
 	}
 }
 
+// TestOtherSystems: a kernel of another distribution shows that a machine is no host of a cluster, unless
+// any of its logs has a line of what only those hosts run.
+func TestOtherSystems(t *testing.T) {
+	const (
+		ubuntu = "May 08 00:49:10 s1 kernel: Linux version 5.11.0-16-generic (buildd@lgw01-amd64-035) (gcc (Ubuntu 10.3.0-1ubuntu1) 10.3.0, GNU ld (GNU Binutils for Ubuntu) 2.36.1) #17-Ubuntu SMP\n"
+		debian = "May 08 00:49:10 s1 kernel: Linux version 6.1.0-13-amd64 (debian-kernel@lists.debian.org) (gcc-12 (Debian 12.2.0-14) 12.2.0, GNU ld 2.40) #1 SMP\n"
+		rhcos  = "May 08 00:49:10 s1 kernel: Linux version 5.14.0-427.el9.x86_64 (mockbuild@x86-vm-08) (gcc (GCC) 11.4.1 20231218 (Red Hat 11.4.1-3), GNU ld 2.35.2) #1 SMP\n"
+		ostree = "May 08 00:49:10 s1 kernel: Command line: BOOT_IMAGE=(hd0,gpt3)/boot/ostree/x/vmlinuz ostree=/ostree/boot.1/x/0 root=UUID=1\n"
+		crio   = "May 08 00:50:10 s1 crio[9]: x\n"
+		other  = "May 08 00:50:10 s1 systemd[1]: x\n"
+	)
+	for name, c := range map[string]struct{ tree, want string }{
+		"Ubuntu":                 {"-- a.log --\n" + ubuntu + other, "Ubuntu"},
+		"Debian":                 {"-- a.log --\n" + debian, "Debian"},
+		"Ubuntu, in several":     {"-- a.log --\n" + other + "-- b.log --\n" + ubuntu, "Ubuntu"},
+		"RHCOS":                  {"-- a.log --\n" + rhcos, ""},
+		"no kernel":              {"-- a.log --\n" + other, ""},
+		"Ubuntu with CRI-O":      {"-- a.log --\n" + ubuntu + crio, ""},
+		"Ubuntu, CRI-O's is one": {"-- a.log --\n" + ubuntu + "-- b.log --\n" + crio, ""},
+		"an OSTree deployment":   {"-- a.log --\n" + ostree + ubuntu, ""},
+	} {
+		list, err := open(t, c.tree).List(t.Context(), evidence.NamedHosts, "")
+		if err != nil || len(list) != 1 {
+			t.Errorf("%s: %v, %v", name, list, err)
+			continue
+		}
+		got := ""
+		for _, o := range namedhost.Others(list) {
+			if got = o.System.Name; o.Name != "s1" || o.Loc.Line == 0 || o.Loc.Path == "" || o.System.Kernel == "" {
+				t.Errorf("%s: %+v", name, o)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: the other system is %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // TestSeenInJournals: the first line of a host, and the first one of its kubelet, are kept without their
 // messages: they show that the machine runs, and that its kubelet was started.
 func TestSeenInJournals(t *testing.T) {

@@ -117,8 +117,8 @@ func (s *Source) deriving() layout.Deriving {
 
 // listHosts lists the hosts that texts show.
 func (s *Source) listHosts(ctx context.Context, need evidence.Need) ([]evidence.Object, error) {
-	var list []evidence.Object
-	seen := map[string]bool{}
+	var found []namedhost.Host
+	var paths []string
 	for _, e := range s.ix.Texts {
 		for _, l := range layouts {
 			if l.Hosts == nil {
@@ -129,15 +129,19 @@ func (s *Source) listHosts(ctx context.Context, need evidence.Need) ([]evidence.
 				return nil, err
 			}
 			for _, h := range hosts {
-				if seen[strings.ToLower(h.Name)] {
+				if i := slices.IndexFunc(found, func(f namedhost.Host) bool { return strings.EqualFold(f.Name, h.Name) }); i >= 0 {
+					found[i].Join(h)
 					continue
 				}
-				seen[strings.ToLower(h.Name)] = true
-				o, err := namedhost.Object(h, evidence.Locator{Source: s.base, Path: e.File.Path})
-				if list = append(list, o); err != nil {
-					return nil, err
-				}
+				found, paths = append(found, h), append(paths, e.File.Path)
 			}
+		}
+	}
+	var list []evidence.Object
+	for i, h := range found {
+		o, err := namedhost.Object(h, evidence.Locator{Source: s.base, Path: paths[i]})
+		if list = append(list, o); err != nil {
+			return nil, err
 		}
 	}
 	if len(list) == 0 {

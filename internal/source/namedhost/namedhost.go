@@ -29,6 +29,10 @@ type Host struct {
 	// Seen is the first line of the host in its journal, Kubelet the first one of its kubelet.
 	Seen    *Line `json:"seen,omitempty"`
 	Kubelet *Line `json:"kubelet,omitempty"`
+	// Other is the system of a machine that is no host of a cluster: it is not on the host list.
+	Other *System `json:"other,omitempty"`
+	// Cluster: a line is of a program that runs on the hosts of clusters only.
+	Cluster bool `json:"-"`
 }
 
 // Line is the header of a line: its time, host and program, without the message.
@@ -58,6 +62,17 @@ const Bootstrap = "bootstrap"
 func IsBootstrap(name string) bool {
 	label, _, _ := strings.Cut(strings.ToLower(name), ".")
 	return label == Bootstrap || strings.HasSuffix(label, "-"+Bootstrap)
+}
+
+// Join adds what another text shows of the host.
+func (h *Host) Join(more Host) {
+	h.Cluster = h.Cluster || more.Cluster
+	if h.Kubelet == nil && more.Kubelet == nil && h.Other == nil {
+		h.Other = more.Other
+	}
+	if h.Cluster {
+		h.Other = nil
+	}
 }
 
 // Object returns a host as an object of evidence.NamedHosts.

@@ -157,6 +157,7 @@ func hosts(ctx context.Context, c *member.Container, e layout.Entry) ([]namedhos
 	defer func() { _ = in.Close() }()
 	var list []namedhost.Host
 	bootstrap, number := false, 0
+	var systems otherSystems
 	_ = journal.EachLine(member.WithContext(ctx, io.LimitReader(in, layout.MaxLines)), func(line []byte) bool { // where it breaks off the text itself says so
 		number++
 		host, id, ok := journal.Head(line)
@@ -167,13 +168,16 @@ func hosts(ctx context.Context, c *member.Container, e layout.Entry) ([]namedhos
 			return false
 		}
 		if layout.OwnName(host) {
-			list = seen(list, string(bytes.ToLower(host)), string(id), namedhost.Line{Number: number, Head: header(line)})
+			name := string(bytes.ToLower(host))
+			list = seen(list, name, string(id), namedhost.Line{Number: number, Head: header(line)})
+			systems.line(name, string(id), evidence.Locator{Path: e.File.Path, Line: number}, line)
 		}
 		return len(list) < maxHosts
 	})
 	if bootstrap {
 		return []namedhost.Host{{Name: namedhost.Bootstrap, Role: namedhost.Bootstrap, By: namedhost.Journal}}, ctx.Err()
 	}
+	systems.mark(list)
 	return list, ctx.Err()
 }
 
