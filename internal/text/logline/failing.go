@@ -55,6 +55,8 @@ const (
 	CloudInvalid     Leaf = "cloud-invalid"     // the cloud does not accept a value, or does not have what it names
 	CloudUnsupported Leaf = "cloud-unsupported" // the cloud cannot do that with the object
 	NoUnit           Leaf = "no-unit"           // systemd does not have the unit
+
+	Cut Leaf = "cut" // the line ends behind the URL: what came of the request was cut off
 )
 
 // Leaves are all leaves that a message can have, by name: the catalog is checked against them.
@@ -83,10 +85,10 @@ var leaves = []struct {
 	{[]byte("operation timed out"), Timeout}, {[]byte("timed out waiting"), Deadline}, {[]byte("client.timeout exceeded"), Timeout},
 	{[]byte("tls handshake timeout"), Handshake}, {[]byte("no route to host"), NoRoute}, {[]byte("network is unreachable"), NoRoute},
 	{[]byte("host is unreachable"), NoRoute}, {[]byte("connection reset by peer"), Closed}, {[]byte("broken pipe"), Closed},
-	{[]byte("unexpected eof"), Closed}, {[]byte(": eof"), Closed}, {[]byte("empty reply from server"), Closed},
+	{[]byte("server sent goaway"), Closed}, {[]byte("unexpected eof"), Closed}, {[]byte(": eof"), Closed}, {[]byte("empty reply from server"), Closed},
 	{[]byte("no such host"), NameUnknown}, {[]byte("could not resolve host"), NameUnknown}, {[]byte("name or service not known"), NameUnknown},
 	{[]byte("nxdomain"), NameUnknown}, {[]byte("server misbehaving"), NameServer}, {[]byte("temporary failure in name resolution"), NameServer},
-	{[]byte("servfail"), NameServer}, {[]byte("signed by unknown authority"), Untrusted}, {[]byte("self-signed certificate"), Untrusted},
+	{[]byte("servfail"), NameServer}, {[]byte("signed by unknown"), Untrusted}, {[]byte("self-signed certificate"), Untrusted},
 	{[]byte("self signed certificate"), Untrusted}, {[]byte("unable to get local issuer certificate"), Untrusted},
 	{[]byte("certificate has expired"), Expired}, {[]byte("certificate is not yet valid"), Expired}, {[]byte("certificate is valid for "), OtherName},
 	{[]byte("doesn't contain any ip sans"), OtherName}, {[]byte("no alternative certificate subject name matches"), OtherName},
@@ -130,6 +132,11 @@ type Failure struct {
 	Client string // address of the client that a server lost; Host and Port are then the server's own
 	Object string // a file, a command, or an object of an API with its kind or user; "" without one
 	Field  string // of Invalid: the field; of NotAllowed: the verb and the resource
+
+	Resolver string    // the name server that was asked for Host, "" where the line names none
+	Proxy    ProxyPart // what a proxy has to do with it
+	To       string    // of ProxyFailed: the server behind the proxy, with its port; "" where the line has none
+	Says     string    // of ProxyAnswered: the words of the proxy
 }
 
 // maxFailing bounds how much of a message the grammar reads: the end, where its leaf is.
@@ -152,13 +159,20 @@ func Failing(message []byte) (Failure, bool) {
 	if refused, i := refusal(m, lower); i > at || i >= 0 && refused.Leaf == CloudInvalid || i >= 0 && overrules[f.Leaf] {
 		return refused, true
 	}
+	if answered, ok := answeredByProxy(m); ok {
+		return answered, true
+	}
 	if at < 0 {
-		return Failure{}, false
+		return cutRequest(m)
 	}
 	if end := lookUp(lower[:at]); end > 0 && ofResolver[f.Leaf] {
 		f.Leaf, at = NameServer, end
 	}
 	f.endpoint(string(m), at)
+	f.throughProxy(string(m), at)
+	if f.Leaf == NameUnknown || f.Leaf == NameServer {
+		f.Resolver = resolver(string(m))
+	}
 	switch f.Leaf {
 	case NoFile, NoCommand, NoPermission, ExecFormat, NoSpace, ReadOnly, Busy:
 		f.Object = objectBefore(string(m[:at]))

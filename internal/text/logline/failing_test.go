@@ -7,7 +7,7 @@ func TestFailing(t *testing.T) {
 		`Get "https://api-int.c.example.com:6443/api/v1/nodes": dial tcp 192.0.2.5:6443: connect: connection refused`: {Leaf: Refused, Scheme: "https",
 			Host: "api-int.c.example.com", Port: "6443", Path: "/api/v1/nodes"},
 		`failed to dial: dial tcp 192.0.2.5:2379: i/o timeout`:                                           {Leaf: Timeout, Host: "192.0.2.5", Port: "2379"},
-		`dial tcp: lookup quay.io on 192.0.2.53:53: no such host`:                                        {Leaf: NameUnknown, Host: "quay.io"},
+		`dial tcp: lookup quay.io on 192.0.2.53:53: no such host`:                                        {Leaf: NameUnknown, Host: "quay.io", Resolver: "192.0.2.53"},
 		`curl: (6) Could not resolve host: mirror.example.com`:                                           {Leaf: NameUnknown, Host: "mirror.example.com"},
 		`curl: (7) Failed to connect to api-int.c.example.com port 22623 after 3 ms: Connection refused`: {Leaf: Refused, Host: "api-int.c.example.com", Port: "22623"},
 		`curl: (22) The requested URL returned error: 503`:                                               {Leaf: ServerError},
