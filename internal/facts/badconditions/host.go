@@ -149,12 +149,12 @@ func ofMachine(ctx context.Context, w *facts.World, h inventory.Host) ([]conditi
 	joined := h.Node != nil || m.Status.NodeRef != nil
 	switch p := phase(h); {
 	case p == "Failed":
-		why, err := whyFailed(ctx, w, h)
+		why, at, err := whyFailed(ctx, w, h)
 		if err != nil {
 			return nil, err
 		}
-		item.Excerpt = with(says, why)
-		return []condition{{item.Excerpt, created, 0, item}}, nil
+		item.Excerpt, item.Time = with(says, why), at
+		return []condition{{item.Excerpt, at, 0, item}}, nil
 	case p == "Provisioned" && !joined && evidence.Plausible(created) && w.Now.Sub(created) < machineNormal:
 		return nil, nil // not yet one: that it waits would hide that nothing is known of the host
 	case p == "Provisioned" && !joined:
@@ -167,21 +167,25 @@ func ofMachine(ctx context.Context, w *facts.World, h inventory.Host) ([]conditi
 	return nil, nil
 }
 
-// whyFailed is the reason and message of a Machine, else what its provider reports.
-func whyFailed(ctx context.Context, w *facts.World, h inventory.Host) (string, error) {
+// whyFailed is the reason and message of a Machine, else what its provider reports, and when its status was
+// written last: it failed then or before. How old the Machine is says nothing of that.
+func whyFailed(ctx context.Context, w *facts.World, h inventory.Host) (why string, at time.Time, err error) {
 	o, ok, err := w.Get(ctx, evidence.Machines, h.Machine.API.Namespace, h.Machine.API.Name)
 	if err != nil || !ok {
-		return "", err
+		return "", time.Time{}, err
 	}
 	text := func(path ...string) string { return evidence.String(o.Content, path...) }
-	why := words(text("status", "errorReason"), text("status", "errorMessage"))
+	why = words(text("status", "errorReason"), text("status", "errorMessage"))
+	if updated, err := time.Parse(time.RFC3339, text("status", "lastUpdated")); err == nil && evidence.Plausible(updated) {
+		at = updated.UTC()
+	}
 	provider, _ := evidence.Field(o.Content, "status", "providerStatus", "conditions").([]any)
 	for _, raw := range provider {
 		if c, _ := raw.(map[string]any); why == "" && evidence.String(c, "status") == "False" {
 			why = words(evidence.String(c, "reason"), evidence.String(c, "message"))
 		}
 	}
-	return why, nil
+	return why, at, nil
 }
 
 // olderKubelet compares the kubelet with those of the other nodes of its role. While its pool
