@@ -17,6 +17,10 @@ func (t *text) messages() {
 	if r == nil || c == nil {
 		return
 	}
+	if r.System != "" {
+		t.Blank()
+		t.otherSystem(r)
+	}
 	known := func(m message.Match) bool {
 		return slices.ContainsFunc(t.d.Roots, func(root diagnosis.Root) bool {
 			return root.Fault == m.Fault || m.Fault != "" && slices.ContainsFunc(root.Effects(), func(k fault.Key) bool { return k.Fault == m.Fault })

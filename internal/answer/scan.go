@@ -21,6 +21,7 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 	if r.Release3 {
 		t.Para(0, page.Span{}, page.Plain, release3)
 	}
+	t.otherSystem(r)
 	if r.Damaged != "" && (r.Result == message.Present || len(r.Symptoms) > 0) {
 		t.Para(0, page.Span{}, page.Dim, "Not read whole: "+r.Damaged)
 	}
@@ -62,6 +63,14 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 
 // release3 is said of a text of OpenShift 3.
 const release3 = "A node of OpenShift 3 writes this. What Rollcall explains and advises is for OpenShift 4, and its steps are left out."
+
+// otherSystem says that a text is of another distribution of Kubernetes.
+func (t *text) otherSystem(r *message.Report) {
+	if r.System != "" {
+		t.Para(0, page.Span{}, page.Plain, "This is "+r.System+" and not OpenShift: oc, MachineConfigs, ClusterOperators and the namespaces "+
+			"openshift-* do not exist there. Use kubectl; what follows is what any Kubernetes shows.")
+	}
+}
 
 // maxScanned is how many matches a person gets to see.
 const maxScanned = 5

@@ -15,6 +15,8 @@ type Endpoint struct {
 	Schemes []string `json:"schemes,omitempty"` // one of them; empty: any
 	Hosts   string   `json:"hosts,omitempty"`   // expression for its name or address; empty: any
 	Next    string   `json:"next"`              // what decides; {host}, {port} and {scheme} are filled in
+	// DNS is what decides where its name does not resolve; empty: what is said of any server.
+	DNS string `json:"dns,omitempty"`
 	// Faults are the faults that an answer of it shows, by the leaf of the error.
 	Faults map[string]string `json:"faults,omitempty"`
 }

@@ -26,6 +26,9 @@ type Messages struct {
 	// Effects are failures of messages, in their words, to which others lead: they come after what else
 	// a text shows.
 	Effects []string `json:"effects,omitempty"`
+	// OfServers are failures of messages, in their words, that report what came of a request: where the
+	// line names the server, the report does, too.
+	OfServers []string `json:"ofServers,omitempty"`
 }
 
 // Message is one line of a program, without the parts that change. It shows a fault, a

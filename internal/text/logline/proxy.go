@@ -44,7 +44,9 @@ var ofConnect = regexp.MustCompile(`(?i)\b(?:get|post|put|patch|delete|head) "?(
 	`(service unavailable|bad gateway|gateway time-?out|forbidden|proxy authentication required|internal server error|not found|method not allowed)"?[\s.]*$`)
 
 // connectStatus are the leaves of what a proxy answers.
-var connectStatus = map[string]Leaf{"forbidden": Forbidden, "method not allowed": Forbidden, "proxy authentication required": Unauthorized, "not found": NotFound}
+var connectStatus = map[string]Leaf{
+	"forbidden": Forbidden, "method not allowed": Forbidden, "proxy authentication required": Unauthorized, "not found": NotFound,
+}
 
 // answeredByProxy reads an error in which a proxy answered a CONNECT.
 func answeredByProxy(m []byte) (Failure, bool) {

@@ -70,6 +70,34 @@ func (b *block) lastWords(l *logline.Line) (first, more bool) {
 	return first, !first
 }
 
+// nodeBlock follows what `oc describe node` prints of one node: its first keys are Name and Roles
+// (kubernetes/kubernetes:staging/src/k8s.io/kubectl/pkg/describe/describe.go NodeDescriber).
+type nodeBlock struct {
+	named  []byte // the line with a name, until the next one
+	name   string
+	indent int
+}
+
+// see reads one line, and returns the node that it is of, "" for none.
+func (b *nodeBlock) see(line []byte) string {
+	if b.name == "" && b.named == nil && !bytes.Contains(line[:min(len(line), 2*len("Name: "))], []byte("Name: ")) {
+		return "" // every line passes here
+	}
+	m := bytes.TrimLeft(line, " \t>")
+	indent := len(line) - len(m)
+	switch m = bytes.TrimRight(m, " \r\n"); {
+	case b.named != nil && bytes.HasPrefix(m, []byte("Roles: ")):
+		b.name, b.indent = string(bytes.TrimSpace(b.named[len("Name:"):])), indent
+	case bytes.HasPrefix(m, []byte("Name: ")):
+		b.named, b.name = bytes.Clone(m), ""
+		return ""
+	case len(m) == 0, b.name != "" && indent <= b.indent && (m[0] < 'A' || m[0] > 'Z'):
+		b.name = ""
+	}
+	b.named = nil
+	return b.name
+}
+
 // nameUnit gives the hits of a line the unit of its block.
 func (f *found) nameUnit(line int, unit string) {
 	for i := range f.hits {

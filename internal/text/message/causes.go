@@ -81,7 +81,7 @@ func (c *collector) causes(faults, failures map[string]*Match, i int, t *ruleMat
 		}
 		c.match(faults, cause.Fault, grade, t)
 	}
-	if told && r.Fault == "" {
+	if told && r.Fault == "" || c.x.ofServers[r.Failure] && c.namesServer(faults, failures, t) {
 		return
 	}
 	to, key := failures, ofRow(withNames(r.Failure, t.first[0]), t)

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -31,10 +32,12 @@ type collector struct {
 	hinted     int
 	terraform  bool
 	states     []state
+	view       hostView
 	past       past
 
 	modes        []fileMode
 	release3     bool
+	system       string
 	certificates []certificate
 	clocks       []clock
 }
@@ -101,6 +104,7 @@ func (c *collector) add(f found) {
 	c.addHints(f)
 	c.terraform = c.terraform || f.terraform
 	c.addStates(f)
+	c.addView(f.view)
 	c.past.add(f.marks, c.lines)
 	for _, x := range f.certificates {
 		x.line += c.lines
@@ -156,6 +160,7 @@ func (c *collector) report() *Report {
 	c.dropRetried(byFailure, r.Errors)
 	c.statesTo(r, byFailure)
 	c.outOfDate(byFailure, byFault)
+	c.viewTo(byFailure, byFault)
 	c.deniedBy(byFailure)
 	if c.bytes <= maxHinted && len(byFault)+len(byFailure)+len(pastFault)+len(pastFailure)+r.ErrorLines+r.PastErrors == 0 {
 		c.hintsTo(r, byFailure, byFault)
@@ -172,6 +177,9 @@ func (c *collector) report() *Report {
 		case (m.Confidence == fault.ShowsPossible || !f.StandsAlone && !f.TextOnly()) && c.quiet(m):
 			m.Quiet = true
 			r.Over = append(r.Over, *m)
+		case c.isEffect(id, m, byFailure, byFault):
+			m.effect = true
+			r.Symptoms = append(r.Symptoms, *m)
 		case (f.StandsAlone || f.TextOnly()) && !f.ReasonElsewhere:
 			r.Matches = append(r.Matches, *m)
 		default:
@@ -206,6 +214,11 @@ func (c *collector) report() *Report {
 	}
 	r.Release3 = c.release3
 	r.NoCluster = c.terraform || byFault["installer-infrastructure-failed"] != nil
+	if r.System = c.system; r.System != "" {
+		for i := range r.Symptoms {
+			r.Symptoms[i].Next = withKubectl(r.Symptoms[i].Next)
+		}
+	}
 	c.x.rank(r)
 	return r
 }
@@ -227,12 +240,13 @@ func (c *collector) ruleTo(r *Report, faults, failures map[string]*Match, i int,
 			grade = fault.ShowsLikely
 		}
 		c.match(faults, rule.Fault, grade, t)
+	case c.x.ofServers[rule.Failure] && c.namesServer(faults, failures, t):
 	case rule.Failure != "":
 		words := ofRow(withNames(rule.Failure, t.first[0]), t)
 		c.match(failures, words, fault.ShowsPossible, t)
 		c.steps[words], c.forms[words] = c.x.steps[rule.Failure], rule.Failure
-		if rule.Next != "" {
-			c.next[words] = nextFor(rule.Next, t.first[0])
+		if next := cmp.Or(rule.nextOfOwn(t.own, t.first[0].row), rule.Next); next != "" {
+			c.next[words] = nextFor(next, t.first[0])
 		}
 	case len(r.Normal) < maxNormal:
 		r.Normal = append(r.Normal, Note{rule.Normal, t.first[0]})

@@ -70,7 +70,9 @@ func (x *Index) judge(b []byte, f *found) {
 	var programs programs
 	var objects shown
 	var written outputs
+	var head cutHead
 	defer func() {
+		f.view = objects.view
 		programs.playbook.close(f)
 		objects.finish(x, f)
 		f.terraform = reports.seen
@@ -90,6 +92,10 @@ func (x *Index) judge(b []byte, f *found) {
 		}
 		isStep := steps[number]
 		isKnown := len(known) > 0 && known[0] == number
+		if head.begins(line, isKnown) {
+			continue
+		}
+		line, isKnown = head.join(line, isKnown)
 		if programs.trace.open && len(line) < minError {
 			continue
 		}
@@ -105,7 +111,7 @@ func (x *Index) judge(b []byte, f *found) {
 		if typed, ok := logline.Command(line); ok {
 			command = written.command(typed)
 			if named := hostOf(line); named != "" {
-				host = named
+				host, objects.view.host = named, named
 			}
 			continue
 		}

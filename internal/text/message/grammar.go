@@ -51,6 +51,7 @@ var leafWords = map[logline.Leaf]struct{ says, next string }{
 	logline.TooMany: {"it limits requests (HTTP 429)", "paste the whole line: it names the server"},
 	logline.Deadline: {"it does not answer in time",
 		"the text before the line names the step; the lines around it show what it waits for"},
+	logline.Cut: {"a request fails, and the line is cut before the reason", "paste the whole line: the reason is behind the URL"},
 }
 
 // objectWords say what is wrong with a file or a command, and what to look at.
@@ -134,28 +135,7 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 		f, _ = logline.Failing([]byte(e.command + " : " + string(l.Message)))
 	}
 	t := &ruleMatches{count: e.count, first: e.lines(c.clean)[:1], last: e.lines(c.clean)[min(1, e.count-1)], depth: math.MaxInt}
-	if end := c.x.endpoint(f); end != nil && f.Client != "" {
-		words := f.Client + " closed its connection to " + end.Name + " before it had the whole answer"
-		c.match(to, words, fault.ShowsPossible, t)
-		c.next[words] = "the console of the host with the address " + f.Client + ", at the same time: it tries again, and a later answer may have arrived. " +
-			"Each time again: the path loses large packets (ping -M do -s 1472 " + f.Client + "), or the host has given up"
-		return true
-	}
-	if end := c.x.endpoint(f); end != nil && leafWords[f.Leaf].says != "" {
-		if id := end.Faults[string(f.Leaf)]; id != "" {
-			c.match(faults, id, fault.ShowsPossible, t)
-			return true
-		}
-		address := f.Host
-		if f.Port != "" && f.Leaf != logline.NameUnknown && f.Leaf != logline.NameServer {
-			address += ":" + f.Port
-		}
-		words := end.Name + " at " + address + ": " + leafWords[f.Leaf].says
-		if who := cmp.Or(e.last.writer, e.last.host); who != "" {
-			words = who + " does not reach " + words
-		}
-		c.match(to, words, fault.ShowsPossible, t)
-		c.next[words] = end.command(f)
+	if c.serverFailed(to, faults, e, f, t) {
 		return true
 	}
 	if e.says != "" {
@@ -243,15 +223,6 @@ func (e *endpoint) fits(f logline.Failure) bool {
 	same := func(a, b string) bool { return a == b }
 	return f.Host != "" && one(e.Ports, f.Port, same) && one(e.Paths, f.Path, strings.HasPrefix) && one(e.Schemes, f.Scheme, same) &&
 		(e.hosts == nil || e.hosts.MatchString(f.Host))
-}
-
-// command is what decides, for one failure.
-func (e *endpoint) command(f logline.Failure) string {
-	host := f.Host
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	return strings.NewReplacer("{host}", host, "{port}", cmp.Or(f.Port, "PORT"), "{scheme}", cmp.Or(f.Scheme, "https")).Replace(e.Next)
 }
 
 // endpoint is the server that a failure is about; nil where none is known.

@@ -20,6 +20,7 @@ var naming = []struct {
 	{[]string{"bmh.name", "host"}, regexp.MustCompile(`"(?i:baremetalhost)":\s*\{"name":\s*"([a-z0-9][a-z0-9.-]*)"`)},
 	{[]string{"operator"}, regexp.MustCompile(`(?i:\bcluster ?operators?[ /]|\boperator )"?([a-z][a-z0-9-]+)"?(?: |:|$)`)},
 	{[]string{"pool", "ign.pool"}, regexp.MustCompile(`(?:\bpool[= ]"?|:2262[34]/config/|machineconfigpool/)([a-z0-9][a-z0-9.-]*[a-z0-9])\b`)},
+	{[]string{"etcd.peer"}, regexp.MustCompile(`\b(?:member|peer) "https?://([\w.:\[\]-]+):\d+" not found in member list`)},
 	{[]string{"csr"}, regexp.MustCompile(`\b(csr-[a-z0-9]{5})\b`)},
 	{[]string{"nodepool"}, regexp.MustCompile(`(?i:\bnodepool[= /]"?)([a-z0-9][a-z0-9.-]*[a-z0-9])\b`)},
 	{[]string{"svc.service"}, regexp.MustCompile(`\b([a-zA-Z0-9@_-]+)\.service\b`)},

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/text/logline"
@@ -33,6 +34,33 @@ func (r *rule) own(line string) string {
 		return trimmed(m)
 	}
 	return ""
+}
+
+// namedObject is an object that a message names, with its kind before it and quotes around it.
+var namedObject = regexp.MustCompile(`(?i)\b(replicaset|deployment|daemonset|statefulset|job|pod|secret|configmap|persistentvolumeclaim|pvc|route)s?:? ` +
+	`"/?(?:([a-z0-9-]+)/)?([a-z0-9][a-z0-9.-]*[a-z0-9])"`)
+
+// nextOfOwn is what to look at where the row of a ClusterOperator has its message: that message is not asked for
+// again. "" for other rules, and without a message.
+func (r *rule) nextOfOwn(own string, row rowObject) string {
+	if own == "" || row.kind != "clusteroperator" && row.kind != "co" || !strings.HasPrefix(r.Failure, "ClusterOperator {operator} is ") {
+		return ""
+	}
+	m := namedObject.FindStringSubmatch(own)
+	if m == nil {
+		return "the message in the line is the reason, look at what it names. oc describe co {operator} has the related objects and their namespaces; " +
+			"then the log of the operator"
+	}
+	kind, namespace, name := strings.ToLower(m[1]), m[2], m[3]
+	find := ""
+	if namespace == "" {
+		namespace, find = "NAMESPACE", "oc get "+kind+" -A | grep "+name+" has its namespace; "
+	}
+	next := "the message in the line names " + kind + " " + name + ": " + find + "oc describe " + kind + " " + name + " -n " + namespace
+	if kind == "secret" || kind == "configmap" {
+		next = "the message in the line names " + kind + " " + name + ": " + find + "oc get " + kind + " " + name + " -n " + namespace
+	}
+	return next + "; oc get pods -n " + namespace + " -o wide, and oc describe pod of one that is not ready: its events have the reason"
 }
 
 // lowerASCII is a text with its ASCII letters in lower case: each byte stays in its place.

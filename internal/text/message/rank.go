@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
@@ -45,7 +46,9 @@ func (x *Index) rank(r *Report) {
 			cmp.Compare(a.firstLine(), b.firstLine()), -cmp.Compare(a.Count, b.Count), cmp.Compare(a.Fault+a.Failure, b.Fault+b.Failure))
 	}
 	slices.SortFunc(r.Matches, order)
-	slices.SortFunc(r.Symptoms, order)
+	// The bad condition of an object, such as a cordon, does not go before an error that another one reports.
+	mild := func(m Match) bool { return strings.HasSuffix(m.Fault, "-in-bad-condition") }
+	slices.SortFunc(r.Symptoms, func(a, b Match) int { return cmp.Or(boolFirst(!mild(a), !mild(b)), order(a, b)) })
 	deepestFirst(r.Symptoms)
 	neededFirst(r.Symptoms)
 	slices.SortFunc(r.Over, order)

@@ -48,6 +48,7 @@ type found struct {
 	terraform bool // openshift-install reports what Terraform says
 
 	states []state // what rows of tables and conditions show
+	view   hostView
 	marks  []mark
 
 	modes        []fileMode
@@ -72,6 +73,7 @@ func (x *Index) Read(ctx context.Context, in io.Reader, clean func(string) strin
 		err = fmt.Errorf("read text: %w", err)
 		fallthrough
 	case len(head) <= maxPaste:
+		c.system = systemOf(head)
 		f := x.block(head)
 		x.rewritten(head, &f)
 		x.judge(head, &f)

@@ -41,6 +41,9 @@ type Report struct {
 	// Release3 says that a program of OpenShift 3 writes in the text: what Rollcall advises is for OpenShift 4.
 	Release3 bool `json:"-"`
 
+	// System is another distribution of Kubernetes whose text it is, "" for OpenShift and where nothing shows it.
+	System string `json:"-"`
+
 	// NoCluster says that the text is of an installation that was still making its machines.
 	NoCluster bool `json:"-"`
 
@@ -97,7 +100,11 @@ type Match struct {
 	Quiet bool `json:"-"`
 
 	effect bool // it only counts what others show
-	former bool // it is of a try before the last one, see formerTry
+	// stopsAPI says that the API of a host cannot answer because of it.
+	stopsAPI bool
+	// stopsRequests says that no request for a certificate gets to the API because of it.
+	stopsRequests bool
+	former        bool // it is of a try before the last one, see formerTry
 
 	missing bool  // an object does not exist that something else has to make first
 	rows    []int // lines of the objects that it is about, where it is read from tables and conditions

@@ -22,6 +22,8 @@ type shown struct {
 	course course
 	nodes  nodeList
 	rows   map[int]rowObject // the objects of rows, by their line
+	view   hostView
+	node   nodeBlock
 }
 
 // rowObject is an object by its names, "" where not known.
@@ -33,6 +35,13 @@ type rowObject struct {
 
 // see reads one line.
 func (s *shown) see(number int, line []byte) {
+	s.view.see(number, line)
+	if name := s.node.see(line); name != "" {
+		if s.rows == nil {
+			s.rows = map[int]rowObject{}
+		}
+		s.rows[number] = rowObject{kind: "node", name: name}
+	}
 	if isPiped(line) {
 		s.piped(number, line)
 	}
@@ -116,6 +125,9 @@ func (s *shown) row(number int, line []byte) {
 	s.nodes.see(number, row)
 	if s.rows == nil {
 		s.rows = map[int]rowObject{}
+	}
+	if row.kind == "clusteroperator" || row.kind == "co" {
+		s.view.operator(row.name)
 	}
 	s.rows[number] = rowObject{kind: row.kind, name: row.name, namespace: row.namespace}
 	if row.says != "" {

@@ -3,6 +3,7 @@ package message
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/text/logline"
@@ -26,6 +27,42 @@ func wrapped(before string, l logline.Line) bool {
 		return false
 	}
 	return next >= 'a' && next <= 'z' || next >= '0' && next <= '9'
+}
+
+// klogHead is a header of klog with nothing behind it: the message was put on the next line where it was pasted.
+var klogHead = regexp.MustCompile(`(?:^|[ :])[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [\w.-]+\.go:\d+\]\s*$`)
+
+// headOf is a line that is only a header, nil for another one.
+func headOf(line []byte) []byte {
+	const shortest = 30
+	if len(line) < shortest || len(line) > maxTried || !bytes.HasSuffix(bytes.TrimRight(line, " \r\n"), []byte("]")) || !klogHead.Match(line) {
+		return nil
+	}
+	return bytes.TrimRight(line, " \r\n")
+}
+
+// cutHead keeps a header until the line behind it comes.
+type cutHead struct {
+	line  []byte
+	known bool // a message knows the header with the line behind it
+}
+
+// begins reports whether a line is only a header, and keeps it.
+func (h *cutHead) begins(line []byte, known bool) bool {
+	head := headOf(line)
+	if head != nil {
+		h.line, h.known = head, known
+	}
+	return head != nil
+}
+
+// join is a line with the header before it, if it has none of its own.
+func (h *cutHead) join(line []byte, known bool) ([]byte, bool) {
+	head := h.line
+	if h.line = nil; head == nil || len(line) < minError || logline.Parse(line[:min(len(line), maxTried)]).Form == logline.Log {
+		return line, known
+	}
+	return slices.Concat(head, []byte(" "), bytes.TrimLeft(line, " ")), known || h.known
 }
 
 // longestSentence is over how many lines a sentence is wrapped at most.
