@@ -147,10 +147,13 @@ func (t *text) otherCauses() {
 	t.Line(2, page.Cyan.Span(t.o.Again("diagnose")))
 }
 
-// updateWords say to which version an update goes, how far it is and since when. When it ends is not
-// reported, and is not guessed.
+// updateWords say which version is installed or updated to, how far that is and since when. When it
+// ends is not reported, and is not guessed.
 func updateWords(u diagnosis.Update, now time.Time) string {
 	words := "updating to " + u.To
+	if u.First {
+		words = "installing" // the version stands before it
+	}
 	if u.Total > 0 {
 		words += fmt.Sprintf(", %d%% (%d of %d manifests)", u.Percent(), u.Done, u.Total)
 	}

@@ -18,6 +18,8 @@ func TestUpdateWords(t *testing.T) {
 	}{
 		{diagnosis.Update{To: "4.20.9", Done: 800, Total: 900, Began: answertest.Noon.Add(-3 * time.Hour)}, "updating to 4.20.9, 88% (800 of 900 manifests), for 3h"},
 		{diagnosis.Update{To: "4.20.9"}, "updating to 4.20.9"},
+		{diagnosis.Update{First: true, To: "4.20.9", Done: 800, Total: 900, Began: answertest.Noon.Add(-30 * time.Minute)},
+			"installing, 88% (800 of 900 manifests), for 30m"},
 	} {
 		d := answertest.Base()
 		d.Cluster.Update = &tt.update

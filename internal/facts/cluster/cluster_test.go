@@ -54,7 +54,9 @@ func TestUpdate(t *testing.T) {
 		{"it does not say how far", fmt.Sprintf(running, "True", "Working towards 4.20.9: downloading update"), &diagnosis.Update{To: "4.20.9", Began: began}},
 		{"numbers of another version", fmt.Sprintf(running, "True", strings.Replace(far, "4.20.9", "4.20.8", 1)), &diagnosis.Update{To: "4.20.9", Began: began}},
 		{"it does not progress", fmt.Sprintf(running, "False", far), nil},
-		{"the first install", `status: {history: [{state: Partial, version: 4.20.9}], conditions: [{type: Progressing, status: "True", message: "` + far + `"}]}`, nil},
+		{"the first install", `status: {history: [{state: Partial, version: 4.20.9}], conditions: [{type: Progressing, status: "True", message: "` + far + `"}]}`,
+			&diagnosis.Update{First: true, To: "4.20.9", Done: 800, Total: 900}},
+		{"a history of another shape", `status: {history: [7], conditions: [{type: Progressing, status: "True", message: "` + far + `"}]}`, nil},
 		{"it is over", `status: {history: [{state: Completed, version: 4.20.9}], conditions: [{type: Progressing, status: "True", message: "` + far + `"}]}`, nil},
 	}
 	for _, tt := range tests {

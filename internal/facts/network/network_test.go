@@ -115,7 +115,7 @@ func TestInfra(t *testing.T) {
 	}
 	for name, changes := range map[string]string{
 		"a load balancer outside": infra + "status: {platformStatus: {baremetal: {loadBalancer: {type: UserManaged}}}}\n",
-		"no VIPs":    infra + "status: {platformStatus: {type: VSphere, baremetal: null, vsphere: {}}}\n",
+		"no VIPs":                 infra + "status: {platformStatus: {type: VSphere, baremetal: null, vsphere: {}}}\n",
 		"another platform":        infra + "status: {platformStatus: {type: AWS, baremetal: null}}\n",
 		"no Node yet":             "-- delete:cluster-scoped-resources/core/nodes/m0.yaml --\n",
 	} {

@@ -67,7 +67,7 @@ type ClusterInfo struct {
 	Hosted   string `json:"hosted,omitempty"` // namespace/name of the HostedCluster, where its management cluster was read, too
 
 	Installer *Installer `json:"installer,omitempty"` // where the cluster itself could not be asked
-	Update    *Update    `json:"update,omitempty"`    // that is under way; nil: none, or not known
+	Update    *Update    `json:"update,omitempty"`    // or installation that is under way; nil: none, or not known
 
 	Short bool     `json:"-"`              // of what was read instead, a NodePool has fewer nodes than it wants
 	Read  []string `json:"read,omitempty"` // where there is no Node: what else was read, and how it stands
@@ -95,12 +95,13 @@ type OtherSystem struct {
 	Locator string `json:"locator"`
 }
 
-// Update is an update that is under way, as the version operator reports it.
+// Update is an update or the first installation that is under way, as the version operator reports it.
 type Update struct {
-	To    string    `json:"to"`             // the version
-	Done  int       `json:"done"`           // manifests of the release that are applied
-	Total int       `json:"total"`          // manifests of the release; 0: it does not say how far it is
-	Began time.Time `json:"began,omitzero"` // when the update was begun
+	First bool      `json:"first,omitempty"` // no version was ever completed: it is the installation
+	To    string    `json:"to"`              // the version
+	Done  int       `json:"done"`            // manifests of the release that are applied
+	Total int       `json:"total"`           // manifests of the release; 0: it does not say how far it is
+	Began time.Time `json:"began,omitzero"`  // when it was begun
 }
 
 // Percent is how much of the release is applied, rounded down. It counts manifests: the machines, which are last,
