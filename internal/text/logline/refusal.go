@@ -43,6 +43,7 @@ var refusals = []struct {
 	{[]byte("duplicate"), CloudExists, regexp.MustCompile(`\b(?P<object>Duplicate[A-Z][A-Za-z]*Name)\b`)},
 	{[]byte("missingquota"), CloudQuota, regexp.MustCompile(`MissingQuota\)?:? (?P<object>[\w./-]+)`)},
 	{[]byte("limitexceeded"), CloudQuota, regexp.MustCompile(`\b(?P<object>[A-Z][A-Za-z]*LimitExceeded)\b`)},
+	{[]byte("limitreached"), CloudQuota, regexp.MustCompile(`\b(?P<object>[A-Z][A-Za-z]*LimitReached)\b`)}, // Azure
 	{[]byte("quotaexceeded"), CloudQuota, regexp.MustCompile(`\b(?P<object>[A-Za-z]*QuotaExceeded)\b`)},
 	{[]byte("quota exceeded"), CloudQuota, regexp.MustCompile(`(?i)quota exceeded(?: for (?:resources: \[?'?)?(?P<object>[\w./-]+))?`)},
 	{[]byte("resource quota of "), CloudQuota, regexp.MustCompile(`(?i)resource quota of (?P<object>[\w./-]+) exceeded`)},    // Azure/ARO-RP:pkg/validate

@@ -76,20 +76,28 @@ func (s *shown) see(number int, line []byte) {
 	s.above[0], s.above[1] = s.above[1], line
 }
 
-// podRow reads a row of pods whose heading was not pasted, as behind grep, where its STATUS is
-// Error. Rules know the other states by their words.
+// podRow reads a row of pods whose heading was not pasted, as behind grep.
 func (s *shown) podRow(number int, line []byte) {
-	if s.table != nil || !bytes.Contains(line, []byte(" Error ")) || !barePod.Match(line) {
+	if s.table != nil || len(line) < minPodRow || line[0] < '0' || !bytes.Contains(line, []byte("  ")) || !barePod.Match(line) {
 		return
 	}
-	if row := newTable([]byte("NAME READY STATUS RESTARTS AGE"), s.command()).row(line); row != nil && row.says != "" {
-		row.line, row.kind = number, "pod"
+	head, cells := "NAME READY STATUS RESTARTS AGE", restarted.ReplaceAll(line, nil)
+	if len(bytes.Fields(cells)) > len(strings.Fields(head)) {
+		head = "NAMESPACE " + head
+	}
+	if row := newTable([]byte(head), s.command()).row(cells); row != nil && row.says != "" {
+		row.line, row.kind, row.text = number, "pod", string(bytes.TrimRight(line, "\r\n"))
 		row.next = row.describe()
 		s.states = append(s.states, *row)
 	}
 }
 
-var barePod = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*\s+\d+/\d+\s+Error\s+\d+\s+\d+[smhd]\w*\s*$`)
+const minPodRow = 20 // bytes of the shortest row
+
+var (
+	barePod   = regexp.MustCompile(`^(?:[a-z0-9-]+\s+)?[a-z0-9][a-z0-9.-]*\s+\d+/\d+\s+[A-Z][A-Za-z]*\s+\d+(?: \(\w+ ago\))?\s+\d+[smhdy]\w*\s*$`)
+	restarted = regexp.MustCompile(` \(\w+ ago\)`)
+)
 
 // command is the command above a table, with the prompt before it.
 func (s *shown) command() []byte {

@@ -304,7 +304,8 @@ func (t *table) cell(kind, column, value string, age time.Duration, aged bool, g
 	case column == "READY" && strings.Contains(value, "/"):
 		ready, of, _ := strings.Cut(value, "/")
 		n, err := strconv.Atoi(of)
-		if err != nil || n == 0 || ready == of || t.has("STATUS") && get("STATUS") != "Running" || !aged || age < podStarts {
+		if err != nil || n == 0 || ready == of || t.has("STATUS") && get("STATUS") != "Running" ||
+			age < podStarts && (aged || t.has("AGE")) {
 			return "", false
 		}
 		return is, false
