@@ -20,11 +20,16 @@ func TestOutlast(t *testing.T) {
 			": pinging registry reg.example.org: Get \"https://reg.example.org/v2/\": dial tcp: lookup reg.example.org on [::1]:53: read udp [::1]:4->[::1]:53: read: connection refused\n"
 		create = "Jul 02 09:00:00 bs9 podman[21]: 2024-07-02 09:00:00.5 +0000 UTC m=+0.1 container create 0123456789ab (image=reg.example.org/rel" + digest + ", name=odd_one)\n"
 		fatal  = "Jul 02 09:00:01 bs9 bootkube.sh[30]: F0702 09:00:01.000001 1 image.go:32] error: error: Unknown name requested, could not find ovn-x in UpdatePayload\n"
+		watch  = "E0808 19:35:04.619494   64639 reflector.go:138] k8s.io/client-go/tools/watch/informerwatcher.go:146: Failed to watch *v1.ClusterVersion: failed to list " +
+			"*v1.ClusterVersion: Get \"https://api.c7.example.org:6443/apis/config.openshift.io/v1/clusterversions?limit=500\": EOF\n"
+		installed = "INFO Waiting up to 10m0s (until 8:00PM) for the openshift-console route to be created...\nINFO Install complete!\n"
 	)
 	for name, c := range map[string]struct {
 		text, want string
 		over       int
 	}{
+		"the installer's own watch":          {watch, "closes the connection", 0},
+		"and the installation is done":       {watch + installed, "", 0},
 		"a refusal before the unit is done":  {refused + done, "", 1},
 		"and its own check":                  {refused + check + done, "the bootstrap's own check does not reach the API", 0},
 		"the check succeeds later":           {refused + check + reached + done, "", 2},
