@@ -229,10 +229,25 @@ func (t *text) scanMatch(i int, m message.Match, c *fault.Catalog, release3 bool
 		}
 		t.toDecide(m.Fault, untilProven(list), "")
 	} else {
-		t.remedies(list, "")
+		t.withoutCluster(list)
 	}
 	t.refused(f.Refused)
 	t.more(2, m.Fault)
+}
+
+// withoutCluster writes the remedies of a cause that a text proves. What they require only the cluster
+// shows, so it stands before the steps, and of what destroys data only the steps that read are shown.
+func (t *text) withoutCluster(list []fault.Advice) {
+	if len(list) == 0 || list[0].Risk != fault.RiskDataLoss || len(list[0].Requires) == 0 {
+		t.remedies(list, "")
+		return
+	}
+	t.Lead(2, page.Bold.Span("What to do: "), "  ", page.Plain, t.about(list[0], ""), 0)
+	t.requires(list[0])
+	t.Para(2, page.Span{}, page.Plain, "A text does not show whether that holds, and the remedy destroys data: these steps only read. The others: "+
+		"`"+t.o.know("explain "+list[0].ID)+"`, when `"+t.o.know("diagnose")+"` has shown that it holds.")
+	t.steps(list[0].UntilProven())
+	t.others(list[1:], "")
 }
 
 // untilProven is what of each advice may be done before the cause is proven.
@@ -380,14 +395,18 @@ func matchTitle(m message.Match, c *fault.Catalog) string {
 }
 
 // plainAdvice is a remedy outside a diagnosis: the names that a text gives are filled in, its
-// other placeholders are shown as words.
+// other placeholders are shown as words. Whether its requirements hold is not known.
 func plainAdvice(r *fault.Remedy, names map[string]string) fault.Advice {
-	return r.Fill(&fault.Fault{}, fault.Subject{}, func(expr string) []string {
+	a := r.Fill(&fault.Fault{}, fault.Subject{}, func(expr string) []string {
 		if name := names[expr]; name != "" {
 			return []string{name}
 		}
 		return nil
 	})
+	for _, q := range r.Requires {
+		a.Requires, a.Applies = append(a.Requires, Plain(q.Says)), fault.Unknown
+	}
+	return a
 }
 
 // ScanDoc is what `scan` gives to programs.

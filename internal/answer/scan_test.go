@@ -83,3 +83,38 @@ func changes(c *fault.Catalog, f *fault.Fault, m message.Match) (list []string) 
 	}
 	return list
 }
+
+// TestScanShowsRequirements: what a remedy requires stands before its steps, and of one that destroys data
+// only the steps that read are shown, also where the line proves the cause.
+func TestScanShowsRequirements(t *testing.T) {
+	c, err := fault.Load(catalog.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := message.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const line = "etcd: request sent was ignored (cluster ID mismatch: peer[332a8a315e569778]=6b4bc4b81731158f, local=629f6191abaccb2f)"
+	r, err := x.Read(t.Context(), strings.NewReader(line), func(s string) string { return s })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Matches) == 0 || r.Matches[0].Fault != "etcd-member-identity-clash" || r.Matches[0].Confidence != fault.ShowsProven {
+		t.Fatalf("the line no longer proves the clash: %+v", r.Matches)
+	}
+	var out bytes.Buffer
+	if err := Scan(&out, r, c, Options{Style: page.Style{Width: 1 << 16}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Only if etcd has quorum\n", "these steps only read", "etcdctl member list"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("without %q:\n%s", want, out.String())
+		}
+	}
+	for _, change := range []string{"member remove", " mv ", "delete secret", "useUnsupportedUnsafe"} {
+		if strings.Contains(out.String(), change) {
+			t.Errorf("shows %q:\n%s", change, out.String())
+		}
+	}
+}
