@@ -360,6 +360,11 @@ func (in *install) add(l line) {
 	case sigWait:
 		in.wait(l)
 		facts.Prove(item, &in.Step, &in.WaitsFor, &in.API, &in.Since)
+	case sigAPIUp: // it waits for the bootstrap host next, and says so in its next line
+		if in.step == "api" {
+			in.beginWait("bootstrapping", l.Line.Time)
+			facts.Prove(item, &in.Step, &in.WaitsFor, &in.Since)
+		}
 	case sigStill:
 		in.reason = afterColon(text)
 		in.setCause(text, item)

@@ -104,6 +104,8 @@ func TestRuns(t *testing.T) {
 				Reason: facts.Known("Get https://api.a.example.com:6443/version: dial tcp: lookup api.a.example.com on 192.0.2.53:53: no such host"),
 				Error:  facts.Known("waiting for Kubernetes API: context deadline exceeded"), Cause: facts.Known("name-not-resolved"),
 				CauseText: facts.Known("Still waiting for the Kubernetes API: Get https://api.a.example.com:6443/version: dial tcp: lookup api.a.example.com on 192.0.2.53:53: no such host")}},
+		"killed when the API was up": {run + wait + `time="2026-03-01T07:20:00Z" level=info msg="API v1.33.5 up"` + "\n",
+			installer.Install{Ended: facts.Known("running"), Step: facts.Known("bootstrap"), WaitsFor: facts.Known("bootstrapping to complete"), API: facts.Known("api.a.example.com:6443"), Version: facts.Known("v4.12.3")}},
 		"killed": {run + wait, installer.Install{Ended: facts.Known("running"), Step: facts.Known("api"), WaitsFor: facts.Known("the Kubernetes API"), API: facts.Known("api.a.example.com:6443"), Version: facts.Known("v4.12.3")}},
 		"interrupted": {run + at("07:01:00", "fatal", `failed to fetch Install Config: failed UserInput: interrupt`),
 			installer.Install{Ended: facts.Known("failed"), Step: facts.Known("assets"), WaitsFor: facts.Known("its assets"), Version: facts.Known("v4.12.3"), Interrupted: facts.Known(true),
