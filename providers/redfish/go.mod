@@ -8,7 +8,10 @@ require (
 	github.com/stmcginnis/gofish v0.23.0
 )
 
-require github.com/klauspost/compress v1.20.3 // indirect
+require (
+	github.com/klauspost/compress v1.20.3 // indirect
+	golang.org/x/text v0.40.0 // indirect
+)
 
 replace (
 	github.com/rollcall-project/rollcall => ../..
