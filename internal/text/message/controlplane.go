@@ -84,8 +84,8 @@ func (v *hostView) row(number int, line []byte) {
 		return
 	}
 	m := member{line: number, text: string(bytes.TrimSpace(line)), well: true}
-	if len(row) == 4 {
-		m.well = row[1] == "true"
+	if len(row) == 4 { // one with an alarm has answered (etcd-io/etcd:etcdctl/ctlv3/command/ep_command.go epHealthCommandFunc)
+		m.well = row[1] == "true" || strings.HasPrefix(row[3], "Active Alarm") || strings.HasPrefix(row[3], "Unable to fetch the alarm list")
 	} else {
 		m.leader = slices.Contains(row[1:len(row)-1], "true") && row[len(row)-1] == ""
 		m.noLeader = strings.Contains(row[len(row)-1], "no leader")

@@ -20,6 +20,10 @@ type nodeList struct {
 // allNodes is a command that lists all nodes: no name and no selector is behind the kind.
 var allNodes = regexp.MustCompile(`\b(?:oc|kubectl)\b.* get (?:no|nodes?)(?: (?:-o ?\S+|-w|--watch|-A|--no-headers|--show-labels|--kubeconfig[ =]\S+))*\s*$`)
 
+// ownRelease is the version of a kubelet of OpenShift: the commit stands behind it. Other distributions have a
+// word there, or nothing (openshift/kubernetes:openshift-hack/lib/build/version.sh).
+var ownRelease = regexp.MustCompile(`^v1\.(\d+)\.\d+\S*\+[0-9a-f]{7,}$`)
+
 func newNodeList(t *table, command []byte) nodeList {
 	return nodeList{whole: t != nil && t.has("ROLES", "STATUS", "VERSION") && allNodes.Match(command)}
 }
@@ -33,13 +37,12 @@ func (n *nodeList) see(number int, row *state) {
 	if slices.Contains(roles, "arbiter") {
 		n.arbiters++
 	}
-	version, _, ofOpenShift := strings.Cut(strings.TrimPrefix(row.version, "v1."), "+")
-	minor, _, _ := strings.Cut(version, ".")
-	if !ofOpenShift || strings.Contains(row.version, "rke2") || strings.Contains(row.version, "k3s") {
+	release := ownRelease.FindStringSubmatch(row.version)
+	if release == nil {
 		n.whole = false
 		return
 	}
-	if m, err := strconv.Atoi(minor); err == nil {
+	if m, err := strconv.Atoi(release[1]); err == nil {
 		n.minor = max(n.minor, m)
 	}
 	if slices.Contains(roles, "control-plane") || slices.Contains(roles, "master") {

@@ -244,6 +244,10 @@ func Merge(texts []*Report) *Report {
 		all.Matches, all.Symptoms, all.Over = join(all.Matches, r.Matches), join(all.Symptoms, r.Symptoms), join(all.Over, r.Over)
 		all.Errors, all.ErrorLines, all.PastErrors = append(all.Errors, r.Errors...), all.ErrorLines+r.ErrorLines, all.PastErrors+r.PastErrors
 		all.Lines, all.Bytes = all.Lines+r.Lines, all.Bytes+r.Bytes
+		all.Release3 = all.Release3 || r.Release3
+		if all.System != r.System {
+			all.System = "" // not all of them are of it
+		}
 	}
 	return all
 }

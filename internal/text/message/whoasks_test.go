@@ -1,6 +1,7 @@
 package message
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -82,6 +83,10 @@ func TestHostsOfControlPlane(t *testing.T) {
 		if says, next := first(readText(t, x, c.text)); !strings.Contains(says, c.says) || !strings.Contains(next, c.next) {
 			t.Errorf("%s: %q, %q\nwant %q, %q", name, says, next, c.says, c.next)
 		}
+	}
+	full := strings.NewReplacer("true", "false", "                          |", "Active Alarm(s): NOSPACE  |")
+	if r := readText(t, x, healthHead+full.Replace(well1+well2)+full.Replace(strings.Replace(well1, "0.2.1", "0.2.3", 1))); strings.Contains(fmt.Sprint(r.Matches, r.Symptoms), "quorum") {
+		t.Errorf("members with an alarm answer: %+v %+v", r.Matches, r.Symptoms)
 	}
 	if r := readText(t, x, healthHead+well1+well2); r.Result != Absent {
 		t.Errorf("all members answer: %+v", r)
