@@ -67,7 +67,8 @@ type Message struct {
 	Lasts Duration `json:"lasts,omitzero"`
 
 	Ends []string `json:"ends,omitempty"` // faults of which this line shows that they are over
-	// Over is an expression, any case: what earlier lines show that match it is over.
+	// Over is an expression, any case: what earlier lines show that match it is over. Where it has a group "same", only
+	// if the value of the group is in this line, too.
 	Over string `json:"over,omitempty"`
 	// Proves is the stage that the host of the line has reached with it: what earlier lines of
 	// that host show of this stage and of those before it is over.

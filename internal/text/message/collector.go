@@ -93,6 +93,9 @@ func (c *collector) add(f found) {
 		}
 		line := Line{Number: c.lines + h.line, Text: h.text, Program: c.x.rules[h.rule].program, origin: h.from}
 		t.add(line)
+		if over := c.x.rules[h.rule].over; over != nil && over.same && len(t.hosts) < maxHosts {
+			t.hosts[line.host+"\x00"+line.Text] = line // each of them ends what is of its own object
+		}
 		if c.x.rules[h.rule].ofOperator() {
 			t.neededFirst(line)
 		}
@@ -260,9 +263,11 @@ func (c *collector) enders() (list []ender) {
 		if r.over == nil && len(r.Ends) == 0 && r.Proves == "" {
 			continue
 		}
-		for host, l := range t.hosts {
-			list = append(list, ender{line: l.Number, host: host, state: l.form == logline.State, typed: isTyped(l), over: r.over, ends: r.Ends,
-				stage: stageIndex(r.Proves)})
+		for _, l := range t.hosts {
+			list = append(list, ender{
+				line: l.Number, text: plainLower(nil, []byte(l.Text)), host: l.host, state: l.form == logline.State, typed: isTyped(l),
+				over: r.over, ends: r.Ends, stage: stageIndex(r.Proves),
+			})
 		}
 	}
 	return list

@@ -67,6 +67,7 @@ func newPast() past {
 // ender is a line that ends what earlier lines of the same host show.
 type ender struct {
 	line  int
+	text  []byte // of the line, lower case
 	host  string
 	over  *pattern
 	ends  []string // faults
@@ -218,7 +219,7 @@ func (e ender) endsLine(x *Index, r *rule, l Line) bool {
 	if e.state || l.Number > e.line || !sameHost(e.host, l.host) {
 		return false
 	}
-	if r != nil && slices.Contains(e.ends, r.Fault) || e.over != nil && e.over.in(plainLower(nil, []byte(l.Text))) {
+	if r != nil && slices.Contains(e.ends, r.Fault) || e.over != nil && e.over.inOf(plainLower(nil, []byte(l.Text)), e.text) {
 		return true
 	}
 	if e.stage < 0 || r == nil || r.Fault == "" {

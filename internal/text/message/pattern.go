@@ -14,7 +14,11 @@ import (
 type pattern struct {
 	needs [][][]byte            // a line that matches has at least one literal of each group
 	expr  func() *regexp.Regexp // compiled when it is first tried: most never are
+	same  bool                  // it has the group sameGroup
 }
+
+// sameGroup is the group of an expression whose value two lines have to have: they are of one object.
+const sameGroup = "same"
 
 // compile reads an expression that ignores case.
 func compile(expr string) (*pattern, error) {
@@ -26,7 +30,7 @@ func compile(expr string) (*pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pattern{expr: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+	p := &pattern{expr: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) }), same: strings.Contains(expr, "(?P<"+sameGroup+">")}
 	for _, g := range required(re) {
 		var group [][]byte
 		for _, literal := range g {
@@ -45,6 +49,15 @@ func (p *pattern) in(line []byte) bool {
 		}
 	}
 	return p.expr().Match(line)
+}
+
+// inOf reports whether a line matches that is of the same object as another one, where the expression names it.
+func (p *pattern) inOf(line, other []byte) bool {
+	if !p.same || !p.in(line) {
+		return p.in(line)
+	}
+	m := p.expr().FindSubmatch(line)
+	return bytes.Contains(other, m[p.expr().SubexpIndex(sameGroup)])
 }
 
 // lower rewrites an expression that ignores case for text that is in lower case: it is then
