@@ -13,9 +13,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
-// TestScanShowsNoChangeWithoutProof: each message of the catalog alone, as its program prints it,
-// shows no command that changes something where the line does not prove the cause.
-func TestScanShowsNoChangeWithoutProof(t *testing.T) {
+// builtIn is the built-in catalog with its messages.
+func builtIn(t *testing.T) (*fault.Catalog, *message.Index) {
+	t.Helper()
 	c, err := fault.Load(catalog.FS)
 	if err != nil {
 		t.Fatal(err)
@@ -24,6 +24,13 @@ func TestScanShowsNoChangeWithoutProof(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return c, x
+}
+
+// TestScanShowsNoChangeWithoutProof: each message of the catalog alone, as its program prints it,
+// shows no command that changes something where the line does not prove the cause.
+func TestScanShowsNoChangeWithoutProof(t *testing.T) {
+	c, x := builtIn(t)
 	files, err := filepath.Glob("../text/message/testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files of samples: %v", len(files), err)
@@ -87,14 +94,7 @@ func changes(c *fault.Catalog, f *fault.Fault, m message.Match) (list []string) 
 // TestScanShowsRequirements: what a remedy requires stands before its steps, and of one that destroys data
 // only the steps that read are shown, also where the line proves the cause.
 func TestScanShowsRequirements(t *testing.T) {
-	c, err := fault.Load(catalog.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := message.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, x := builtIn(t)
 	const line = "etcd: request sent was ignored (cluster ID mismatch: peer[332a8a315e569778]=6b4bc4b81731158f, local=629f6191abaccb2f)"
 	r, err := x.Read(t.Context(), strings.NewReader(line), func(s string) string { return s })
 	if err != nil {

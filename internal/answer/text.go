@@ -166,9 +166,9 @@ func (t *text) answer() {
 	}
 	t.otherCauses()
 	t.unexplained()
+	t.messages()
+	t.installerNotes()
 	if !otherSystem(t.whole()) {
-		t.messages()
-		t.installerNotes()
 		t.supplies()
 	}
 	t.settling()
@@ -188,7 +188,7 @@ func (t *text) answer() {
 
 func (t *text) verdict() {
 	h := HeadlineOf(t.whole())
-	if r := t.o.Messages; r != nil && r.Result != message.Absent && t.nothingElse() && ofLines(r) && !otherSystem(t.whole()) {
+	if r := t.o.Messages; r != nil && r.Result != message.Absent && t.nothingElse() && ofLines(r) {
 		h.Words = "UNDECIDED: " + t.unknownSays(r, t.o.Catalog)
 		if r.Result == message.Present {
 			h.Words = "UNDECIDED: " + matchTitle(r.Matches[0], t.o.Catalog) + sureWords[r.Matches[0].Confidence]

@@ -83,10 +83,9 @@ func HeadlineOf(d *diagnosis.Diagnosis) Headline {
 	return h
 }
 
-// otherSystem reports whether all that was read is of machines of another system: no message of a cluster's programs
-// can be in it, and no advice for a cluster fits.
+// otherSystem reports whether all that was read is of machines of another system: no advice for a cluster fits.
 func otherSystem(d *diagnosis.Diagnosis) bool {
-	return len(d.Cluster.Others) > 0 && len(d.Hosts) == 0 && d.Verdict.Cause == diagnosis.CauseNone
+	return d.Cluster.OnlyOthers() && len(d.Hosts) == 0 && d.Verdict.Cause == diagnosis.CauseNone
 }
 
 // loggedHeadline is the headline of a log of openshift-install in which nothing is wrong.

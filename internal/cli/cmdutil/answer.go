@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/source/paste"
 	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
@@ -162,7 +164,7 @@ func addMessages(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis, o 
 	for _, s := range r.Screens {
 		sources = append(slices.Clip(sources), s.Text)
 	}
-	x, texts, err := r.Session.MessagesOf(ctx, sources)
+	x, texts, err := r.Session.MessagesOf(ctx, withoutOthers(sources, d.Cluster.Others))
 	if err != nil || len(texts) == 0 {
 		return err
 	}
@@ -172,4 +174,19 @@ func addMessages(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis, o 
 	o.Messages = message.Merge(texts)
 	x.Join(o.Messages, session.Seen(d))
 	return nil
+}
+
+// withoutOthers drops the journals of machines with another system: no program of a cluster writes there. A locator
+// has the last part of a file's name, so nothing is dropped where two files have the same.
+func withoutOthers(sources []*paste.Source, others []diagnosis.OtherSystem) []*paste.Source {
+	named := make(map[string]int)
+	for _, s := range sources {
+		named[filepath.Base(s.Name())]++
+	}
+	return slices.DeleteFunc(slices.Clone(sources), func(s *paste.Source) bool {
+		base := filepath.Base(s.Name())
+		return slices.ContainsFunc(others, func(o diagnosis.OtherSystem) bool {
+			return o.Source == s.Name() || o.Source == base && named[base] == 1
+		})
+	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/source/paste"
 )
 
 // opened is a frame with what a command asks of a run. The run is over objects; what it says is a
@@ -198,7 +199,7 @@ func TestAcceptNotes(t *testing.T) {
 	}
 }
 
-// TestNothingRead: of what is asked of a cluster, and not of probes and of what nobody asked for.
+// TestNothingRead: of what is asked of a cluster, and not of probes and of what was not asked for.
 func TestNothingRead(t *testing.T) {
 	of := func(need string, state evidence.State, count int, reason string) evidence.Coverage {
 		return evidence.Coverage{Need: need, State: state, Count: count, Reason: reason}
@@ -216,7 +217,7 @@ func TestNothingRead(t *testing.T) {
 		{"a part was read", []evidence.Coverage{of("nodes", evidence.Partial, 1, "cut off")}, "", false},
 		{"nothing of a part", []evidence.Coverage{of("nodes", evidence.Partial, 0, "cut off")}, "cut off", false},
 		{"the first reason", []evidence.Coverage{of("nodes", evidence.Missing, 0, "refused"), of("pods", evidence.Missing, 0, "forbidden")}, "refused", false},
-		{"not what nobody asked for", []evidence.Coverage{of("a", evidence.Missing, 0, string(evidence.NotAsked)+": --journals"),
+		{"not what was not asked for", []evidence.Coverage{of("a", evidence.Missing, 0, string(evidence.NotAsked)+": --journals"),
 			of("b", evidence.Missing, 0, string(evidence.NotCollected)), of("nodes", evidence.Missing, 0, "refused")}, "refused", false},
 		{"only probes answered", []evidence.Coverage{of(api, evidence.Read, 1, ""), of("nodes", evidence.Missing, 0, "refused")}, "refused", true},
 		{"no probe answered", []evidence.Coverage{of(api, evidence.Missing, 0, "timeout"), of("nodes", evidence.Missing, 0, "refused")}, "refused", false},
@@ -284,5 +285,33 @@ func TestFocus(t *testing.T) {
 				t.Error("the whole diagnosis was changed")
 			}
 		})
+	}
+}
+
+// TestWithoutOthers: only the journal of the other system is dropped, and none where a name does not say which one it is.
+func TestWithoutOthers(t *testing.T) {
+	texts := func(names ...string) (list []*paste.Source) {
+		for _, n := range names {
+			list = append(list, paste.Read(n, nil, time.Time{}))
+		}
+		return list
+	}
+	for _, c := range []struct{ have, others, want string }{
+		{"a/journal a/kubelet.log", "journal", "a/kubelet.log"},
+		{"a/journal b/journal", "journal", "a/journal b/journal"},
+		{"a/journal b/journal", "b/journal", "a/journal"},
+		{"a/journal", "", "a/journal"},
+	} {
+		var others []diagnosis.OtherSystem
+		for _, o := range strings.Fields(c.others) {
+			others = append(others, diagnosis.OtherSystem{Source: o})
+		}
+		var got []string
+		for _, s := range withoutOthers(texts(strings.Fields(c.have)...), others) {
+			got = append(got, s.Name())
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s without %s: %v, want %s", c.have, c.others, got, c.want)
+		}
 	}
 }

@@ -83,7 +83,9 @@ func others(ctx context.Context, w *facts.World) ([]diagnosis.OtherSystem, error
 	}
 	var found []diagnosis.OtherSystem
 	for _, o := range namedhost.Others(list) {
-		found = append(found, diagnosis.OtherSystem{Host: o.Name, System: o.System.Name + ", Linux " + o.System.Kernel, Locator: o.Loc.String()})
+		found = append(found, diagnosis.OtherSystem{
+			Host: o.Name, System: o.System.Name + ", Linux " + o.System.Kernel, Locator: o.Loc.String(), Source: o.Loc.Source,
+		})
 	}
 	return found, nil
 }
@@ -166,8 +168,8 @@ func tolerate(err error) error {
 	return err
 }
 
-// firstCompleted is when the first version was completed: the installation. The history may have lost its oldest
-// entries (openshift/cluster-version-operator:pkg/cvo/status_history.go prune): what is left is then later.
+// firstCompleted is when the first version was completed: the installation. The version operator never removes the
+// first entry of its history (openshift/cluster-version-operator:pkg/cvo/status_history.go isTheInitialEntry).
 func firstCompleted(version evidence.Object) (at time.Time) {
 	history, _ := evidence.Field(version.Content, "status", "history").([]any)
 	for _, h := range history { // newest first

@@ -118,7 +118,8 @@ func (w *waits) answer(text string, l line) {
 	}
 }
 
-// apiWithin is how long a wait for the API can be normal: openshift-install waits 20 minutes, until 4.5 30.
+// apiWithin is how long a wait for the API can be normal: openshift-install waits so long, in its first releases 30
+// minutes (openshift/installer:cmd/openshift-install/create.go waitForBootstrapComplete, apiTimeout).
 const apiWithin = 20 * time.Minute
 
 // noteWaits says what answered while runs waited for the API, where one of them has given up or has waited

@@ -20,7 +20,7 @@ func nothingWrong(d *diagnosis.Diagnosis) string {
 
 // onlyOthers returns one line about logs of machines that are no hosts of a cluster; "" otherwise.
 func onlyOthers(d *diagnosis.Diagnosis) string {
-	if len(d.Cluster.Others) == 0 || len(d.Hosts) > 0 || d.Cluster.Installer != nil || len(d.Cluster.Read) > 0 || troubled(d) {
+	if !d.Cluster.OnlyOthers() || len(d.Hosts) > 0 || troubled(d) {
 		return ""
 	}
 	var list []string

@@ -93,6 +93,12 @@ type OtherSystem struct {
 	Host    string `json:"host"`
 	System  string `json:"system"`
 	Locator string `json:"locator"`
+	Source  string `json:"-"` // that the journal is in
+}
+
+// OnlyOthers reports whether journals of machines with another system are all that is known of a cluster.
+func (c ClusterInfo) OnlyOthers() bool {
+	return len(c.Others) > 0 && c.Installer == nil && len(c.Read) == 0 && c.ID == "" && c.Version == "" && c.Completed.IsZero()
 }
 
 // Update is an update or the first installation that is under way, as the version operator reports it.
