@@ -65,7 +65,7 @@ func call(set *demo.Set, args ...string) (stdout, stderr string, code cmdutil.Ex
 func TestDemoIsDiagnoseFrom(t *testing.T) {
 	raw := pack(t, "csr-approver-not-running")
 	set, err := demo.Load(fstest.MapFS{
-		"index.yaml":    {Data: []byte("demos:\n- {name: broken, file: broken.tar.gz, about: nobody approves}\n")},
+		"index.yaml":    {Data: []byte("demos:\n- {name: broken, file: broken.tar.gz, about: no one approves}\n")},
 		"broken.tar.gz": {Data: raw},
 	})
 	if err != nil {
@@ -83,7 +83,7 @@ func TestDemoIsDiagnoseFrom(t *testing.T) {
 	if got != want {
 		t.Errorf("demo\n%s\ndiagnose --from\n%s", got, want)
 	}
-	if out, _, code := call(set, "demo", "--list"); code != cmdutil.ExitOK || !strings.Contains(out, "nobody approves") {
+	if out, _, code := call(set, "demo", "--list"); code != cmdutil.ExitOK || !strings.Contains(out, "no one approves") {
 		t.Errorf("--list: %d %s", code, out)
 	}
 	if _, stderr, code := call(set, "demo", "other"); code != cmdutil.ExitFailed || !strings.Contains(stderr, "there are: broken") {

@@ -121,7 +121,7 @@ func (a *app) pagesFor(format string, c *fault.Catalog, words string, hits []loo
 	return nil
 }
 
-// nearErrors are the pages with the words of errors that nobody knows, in a text that shows
+// nearErrors are the pages with the words of errors that no message knows, in a text that shows
 // nothing else: at most three.
 func nearErrors(r *message.Report, c *fault.Catalog) []lookup.Hit {
 	if len(r.Errors) == 0 || len(r.Matches)+len(r.Symptoms) > 0 {

@@ -67,7 +67,7 @@ func TestWorkerPlan(t *testing.T) {
 		{"no host", nil, nil, cmdutil.ExitFailed, []string{"no worker is named"}},
 		{"a number for a person", []string{"--count", "2"}, nil, cmdutil.ExitFailed, []string{"--count is for a provider that gives addresses"}},
 		{"a NodePool that is not there", []string{"--host", "vm-8=192.0.2.8", "--nodepool", "x"}, nil, cmdutil.ExitFailed, []string{"has the NodePools np-a"}},
-		{"nobody to ask", []string{"--host", "vm-8=192.0.2.8"}, nil, cmdutil.ExitFailed, []string{"add --yes"}},
+		{"no terminal to ask at", []string{"--host", "vm-8=192.0.2.8"}, nil, cmdutil.ExitFailed, []string{"add --yes"}},
 		{"a provider that is not there", []string{"--host", "vm-8=192.0.2.8", "--provider", "nosuch", "--yes"}, nil, cmdutil.ExitFailed, []string{"no program rollcall-provider-nosuch"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
