@@ -131,8 +131,10 @@ func prepareAdopt(ctx context.Context, e env, s Step) (*act, string, error) {
 	return w, "", err
 }
 
-// adoptDependants: once a host was given the config, or a machine is updated,
-// the old (empty) status is not a state to go back to.
+// adoptDependants: once a host was given the config, or a machine is updated, the old (empty) status is not a state to
+// go back to. A node that is only told to run the config is neither: the controller takes what a node shall run from
+// the pool's spec, whatever its status names, and does so before the repair where two masters were Done for a moment
+// (openshift/machine-config-operator:pkg/controller/common/layered_node_state.go CheckNodeCandidacyForUpdate).
 func adoptDependants(ctx context.Context, e env, s Step, _ Write) (string, error) {
 	pool, err := e.api.Get(ctx, poolRef(s.Args.Pool))
 	if err != nil {
@@ -146,10 +148,8 @@ func adoptDependants(ctx context.Context, e env, s Step, _ Write) (string, error
 		return "", fmt.Errorf("list nodes: %w", err)
 	}
 	for _, n := range nodes {
-		for _, key := range []string{openshift.CurrentConfigAnnotation, openshift.DesiredConfigAnnotation} {
-			if stringAt(n, "metadata", "annotations", key) == s.Args.Config {
-				return fmt.Sprintf("node %s was given %s", stringAt(n, "metadata", "name"), s.Args.Config), nil
-			}
+		if stringAt(n, "metadata", "annotations", openshift.CurrentConfigAnnotation) == s.Args.Config {
+			return fmt.Sprintf("node %s runs %s", stringAt(n, "metadata", "name"), s.Args.Config), nil
 		}
 	}
 	requests, err := e.api.List(ctx, csrRef(""))

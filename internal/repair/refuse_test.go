@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 func condition(o Object, kind string) map[string]any { return conditionOf(o, kind) }
@@ -294,6 +295,32 @@ func TestFetchedStays(t *testing.T) {
 			if _, err := r.exec.Apply(t.Context(), p); err == nil {
 				t.Fatal("nothing joined, and Apply is content")
 			}
+			_, err := r.exec.Undo(t.Context(), p.ID)
+			stays := stringAt(r.get(poolRef("master")), "status", "configuration", "name") == target
+			if stays != (tt.want != "") || (err != nil) != stays || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("Undo: %v, stays %t; want %q", err, stays, tt.want)
+			}
+		})
+	}
+}
+
+// TestTold: a node that is only told to run the config does not keep it: the controller takes that from the pool's
+// spec. A node that runs it does.
+func TestTold(t *testing.T) {
+	for _, tt := range []struct{ annotation, want string }{
+		{openshift.DesiredConfigAnnotation, ""},
+		{openshift.CurrentConfigAnnotation, "node control2 runs " + target},
+	} {
+		t.Run(tt.annotation, func(t *testing.T) {
+			r := newRig(t, desync(t))
+			p := r.plan(t)
+			r.frozen = true
+			if _, err := r.exec.Apply(t.Context(), p); err == nil {
+				t.Fatal("nothing joined, and Apply is content")
+			}
+			node := r.get(nodeRef("control2"))
+			node["metadata"].(map[string]any)["annotations"].(map[string]any)[tt.annotation] = target
+			r.put(nodeRef("control2"), node)
 			_, err := r.exec.Undo(t.Context(), p.ID)
 			stays := stringAt(r.get(poolRef("master")), "status", "configuration", "name") == target
 			if stays != (tt.want != "") || (err != nil) != stays || err != nil && !strings.Contains(err.Error(), tt.want) {
