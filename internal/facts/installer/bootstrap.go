@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/facts/pullerror"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -153,8 +154,7 @@ func (b *progress) held(runs map[string]*service, now time.Time) error {
 				Detail: s.object.Loc.Path + ": " + s.damage, Supply: evidence.Supply{Kind: evidence.SupplyGatherBootstrap}}
 		case s == nil || !s.began:
 			if slices.Contains(required, name) && !slices.ContainsFunc(chain[i:], func(n string) bool { return runs[n] != nil && runs[n].began }) {
-				b.noRecord(name, before, runs)
-				return nil
+				return b.noRecord(name, before, runs)
 			}
 			continue
 		case s.done, s.endless() && s.failing(now) == nil:
@@ -173,14 +173,20 @@ func (b *progress) held(runs map[string]*service, now time.Time) error {
 	return nil
 }
 
-// neverRan notes a service that has no record. Where that is the first of all, the
-// others that have one show since when the host is up.
-func (b *progress) noRecord(name string, before *service, runs map[string]*service) {
+// noRecord notes a service that has no record. Where that is the first of all, the
+// others that have one show since when the host is up. Where journals stand for the records, its own may only be missing.
+func (b *progress) noRecord(name string, before *service, runs map[string]*service) error {
+	for _, s := range runs {
+		if s.ofJournal {
+			return &evidence.Unavailable{Need: bootstrapNeed, Why: evidence.NotCollected,
+				Detail: "no journal and no record shows whether " + name + ".service began", Supply: evidence.Supply{Kind: evidence.SupplyBootstrapJournal}}
+		}
+	}
 	b.neverRan = name
 	if before != nil {
 		b.since = before.last
 		b.show(before, before.object.Name+" ended in success, and there is no record of "+name+".service", b.since)
-		return
+		return nil
 	}
 	var first *service
 	for _, s := range runs {
@@ -190,6 +196,7 @@ func (b *progress) noRecord(name string, before *service, runs map[string]*servi
 	}
 	b.since = first.since
 	b.show(first, "there is no record of "+name+".service beside this", b.since)
+	return nil
 }
 
 // at fills in the state of a service. failing is nil where it has not failed.
@@ -256,11 +263,18 @@ func errorLine(message string) string {
 		}
 	}
 	line = strings.TrimPrefix(line, "Error: ")
+	if e, ok := pullerror.Parse(line); ok && len(line) > titleError && e.Said != "" && e.Host != "" {
+		return e.Host + ": " + e.Said // it repeats the image for each layer of the call; the cause is its end
+	}
 	line = evidence.Shorten(line, longestError)
 	return line
 }
 
-const longestError = 400
+// An error that is longer than titleError is cut in a title.
+const (
+	longestError = 400
+	titleError   = 240
+)
 
 // urlStages look up and ask the names of the API. They stop nothing, and the API comes
 // and goes while the bootstrap runs, so only that a name does not resolve says something

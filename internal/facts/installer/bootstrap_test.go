@@ -208,3 +208,30 @@ func TestBootstrapSecrets(t *testing.T) {
 		t.Errorf("the error is %q", got.Error)
 	}
 }
+
+// TestServicesOfJournals: where journals stand for the records, that one is missing is not that its service never ran; and of an
+// error that repeats its image only what decides is left.
+func TestServicesOfJournals(t *testing.T) {
+	read := func(lines string) (installer.Bootstrap, error) {
+		t.Helper()
+		r, err := fixture.Reader(fstest.MapFS{"log-bundle-20260301090000/bootstrap/journals/release-image.log": {Data: []byte(lines)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return compute[installer.Bootstrap](t, facts.NewWorld(r, time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)), "bootstrap-services")
+	}
+	const (
+		at      = "Mar  1 08:00:00 b1.example.com "
+		pulling = at + "release-image-download.sh[9]: Pulling mirror.example.com:5000/ocp/release@sha256:0a...\n"
+	)
+	if b, err := read(pulling + at + "systemd[1]: Finished Download the OpenShift Release Image.\n"); err == nil {
+		t.Errorf("its journal is missing: bootkube never ran: %s", b.NeverRan)
+	}
+	image := "mirror.example.com:5000/ocp/release@sha256:" + strings.Repeat("0a", 32)
+	b, err := read(pulling + at + "release-image-download.sh[9]: Error: error pulling image \"" + image + "\": unable to pull " + image +
+		": unable to pull image: Error initializing source docker://" + image + ": Error reading manifest in mirror.example.com:5000/ocp/release: " +
+		"unauthorized: authentication required\n")
+	if got, want := b.Error.Value(), "mirror.example.com:5000: unauthorized: authentication required"; err != nil || got != want || b.Failures.Value() != 1 {
+		t.Errorf("%q, %s failures, %v; want %q", got, b.Failures, err, want)
+	}
+}

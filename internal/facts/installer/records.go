@@ -11,14 +11,16 @@ import (
 type service struct {
 	object evidence.Object
 	damage string // why the records could not be read
-	began  bool
-	done   bool      // its last run ended in success
-	since  time.Time // when it began for the first time without a success since
-	last   time.Time // of the newest record
-	stages map[string]*stage
-	open   *stage // that has begun and not ended
-	passed string // the stage whose success is the newest record; "" if another record is
-	urls   map[string]record
+	// ofJournal: the lines of its journal stand for its records (internal/source/archive/layout/logbundle)
+	ofJournal bool
+	began     bool
+	done      bool      // its last run ended in success
+	since     time.Time // when it began for the first time without a success since
+	last      time.Time // of the newest record
+	stages    map[string]*stage
+	open      *stage // that has begun and not ended
+	passed    string // the stage whose success is the newest record; "" if another record is
+	urls      map[string]record
 }
 
 // stage is one stage of a service, or a command before or after it, since it last
@@ -72,6 +74,7 @@ func records(o evidence.Object) []record {
 // counted by itself.
 func followRecords(o evidence.Object) *service {
 	s := &service{object: o, damage: evidence.String(o.Content, "error"), stages: map[string]*stage{}, urls: map[string]record{}}
+	s.ofJournal, _ = evidence.Field(o.Content, "journal").(bool)
 	var before record
 	for i, r := range records(o) {
 		if r.at.After(s.last) {

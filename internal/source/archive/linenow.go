@@ -106,6 +106,9 @@ func (s *Source) newestLine(ctx context.Context, e layout.Entry, limit time.Time
 		}
 		if t := journal.YearOf([]byte(line)); !t.IsZero() {
 			d.year = later(d.year, t)
+			if ends := journal.Ended([]byte(line)); !e.Free && (limit.IsZero() || !ends.After(limit)) {
+				d.newest = later(d.newest, ends) // a collector ran journalctl then
+			}
 			continue
 		}
 		head := line[:min(len(line), 200)]

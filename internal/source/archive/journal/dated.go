@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 	"time"
@@ -69,6 +70,23 @@ func YearOf(line []byte) time.Time {
 	}
 	const almostYear = 363 * 24 * time.Hour
 	return begins.Add(almostYear)
+}
+
+// Ended is the newest time of a journal in the line above what journalctl prints: it was read then or later. Zero for
+// any other line, and where the line does not have it in UTC.
+func Ended(line []byte) time.Time {
+	if !bytes.HasSuffix(line, []byte(" UTC. --")) {
+		return time.Time{}
+	}
+	m := span.FindSubmatch(line)
+	if m == nil {
+		return time.Time{}
+	}
+	ends, err := time.Parse(time.DateTime, string(m[2]))
+	if err != nil {
+		return time.Time{}
+	}
+	return ends
 }
 
 var (

@@ -39,3 +39,17 @@ func TestYearOf(t *testing.T) {
 		}
 	}
 }
+
+func TestEnded(t *testing.T) {
+	for line, want := range map[string]string{
+		"-- Logs begin at Thu 2020-01-02 03:04:05 UTC, end at Fri 2020-01-03 03:04:05 UTC. --":        "2020-01-03T03:04:05Z",
+		"-- Journal begins at Thu 2020-01-02 03:04:05 UTC, ends at Fri 2020-01-03 03:04:05 UTC. --":   "2020-01-03T03:04:05Z",
+		"-- Journal begins at Sat 2021-05-08 00:49:10 CEST, ends at Sun 2021-05-09 02:17:15 CEST. --": "0001-01-01T00:00:00Z",
+		"-- Logs begin at Mon 2022-08-08 12:04:20 UTC. --":                                            "0001-01-01T00:00:00Z",
+		"-- Reboot --": "0001-01-01T00:00:00Z",
+	} {
+		if got := journal.Ended([]byte(line)).Format(time.RFC3339); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+}

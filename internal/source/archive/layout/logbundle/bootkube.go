@@ -65,6 +65,26 @@ func bootkubeService(ctx context.Context, a layout.Deriving, r evidence.Resource
 	if err != nil {
 		return layout.Derived{}, err
 	}
+	j, complete, err := readBootkube(ctx, a, now)
+	if err != nil || complete && j.path == "" {
+		return layout.Derived{}, err
+	}
+	var d layout.Derived
+	next := ""
+	if j.path != "" {
+		next = j.records[0].Timestamp
+		d.Objects = append(d.Objects, evidence.Object{
+			Resource: r, Name: bootkube, Content: j.object(bootkube, j.path, j.damage), Loc: evidence.Locator{Path: j.path},
+		})
+	}
+	before, err := oneshotServices(ctx, a, now, next)
+	d.Objects = append(d.Objects, before...)
+	return d, err
+}
+
+// readBootkube follows the first journal that shows that bootkube has not come to its end. complete: that of a bundle
+// shows that it has.
+func readBootkube(ctx context.Context, a layout.Deriving, now time.Time) (found bootkubeJournal, complete bool, err error) {
 	for _, e := range a.Texts {
 		ofBundle := e.Of.Kind == Kind && onBootstrap(e) && (e.Whole || e.Text.Unit == bootkube)
 		if e.Text.Kind != evidence.Journal || !e.Free && !ofBundle {
@@ -74,35 +94,37 @@ func bootkubeService(ctx context.Context, a layout.Deriving, r evidence.Resource
 		if err != nil {
 			continue // reading the text says why
 		}
-		j := bootkubeJournal{now: now}
+		j := bootkubeJournal{recorder: recorder{now: now}, path: e.File.Path}
 		err = errors.Join(j.read(member.WithContext(ctx, io.LimitReader(in, layout.MaxLines))), in.Close())
 		if ctx.Err() != nil {
-			return layout.Derived{}, ctx.Err()
+			return bootkubeJournal{}, false, ctx.Err()
 		}
-		if len(j.records) == 0 || ofBundle && j.complete() { // no line shows a stage
+		if len(j.records) == 0 { // no line shows a stage
 			continue
 		}
-		if err == nil && a.Cut != "" {
-			err = errors.New(a.Cut)
+		if ofBundle && j.complete() {
+			complete = true
+			continue
 		}
-		return layout.Derived{Objects: []evidence.Object{{
-			Resource: r, Name: bootkube, Content: j.object(e.File.Path, err), Loc: evidence.Locator{Path: e.File.Path},
-		}}}, nil
+		if j.damage = err; err == nil && a.Cut != "" {
+			j.damage = errors.New(a.Cut)
+		}
+		return j, complete, nil
 	}
-	return layout.Derived{}, nil
+	return bootkubeJournal{}, complete, nil
 }
 
 // bootkubeJournal follows the lines of bootkube.
 type bootkubeJournal struct {
-	now     time.Time
+	recorder
+	path    string // "" where no line of a journal shows a stage
+	damage  error  // why the journal ends early
 	open    string
 	failure string        // the last line that names an error
 	said    string        // the last line of the program
 	back    time.Duration // by how much the first failure was before the text, as the restart counter shows
 	failed  bool          // a failure was in the text
 	pods    []podSeen     // of those that cluster-bootstrap waits for
-	records []serviceRecord
-	dropped int
 }
 
 // podSeen is a pod of the control plane and its status when it was last logged: Ready is
@@ -248,26 +270,9 @@ func (j *bootkubeJournal) ends(line, result string) {
 }
 
 func (j *bootkubeJournal) add(line string, r serviceRecord) {
-	if t, ok := evidence.LineTime(line, j.now); ok {
-		if !j.failed {
-			t = t.Add(-j.back)
-		}
-		r.Timestamp = t.Format(time.RFC3339)
+	earlier := time.Duration(0)
+	if !j.failed {
+		earlier = j.back
 	}
-	if err := r.bound(); err != nil {
-		return
-	}
-	if j.records = append(j.records, r); len(j.records) >= 2*maxRecords {
-		j.dropped += maxRecords
-		j.records = append(j.records[:0], j.records[maxRecords:]...)
-	}
-}
-
-// object returns the records as bootstrap/services/bootkube.json has them.
-func (j *bootkubeJournal) object(path string, err error) map[string]any {
-	records := j.records
-	if first := records[0]; first.Phase != "service start" { // the journal begins after it
-		records = slices.Insert(records, 0, serviceRecord{Timestamp: first.Timestamp, Phase: "service start"})
-	}
-	return serviceObject(bootkube, path, records, j.dropped, err)
+	j.recorder.add(line, r, earlier)
 }

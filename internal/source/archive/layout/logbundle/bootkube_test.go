@@ -105,3 +105,88 @@ func TestBootkubeJournal(t *testing.T) {
 		t.Error("a journal without a stage gives records")
 	}
 }
+
+const (
+	imageStart = "Apr 24 17:08:46 b1.example.com systemd[1]: Starting Download the OpenShift Release Image...\n"
+	imagePull  = "Apr 24 17:08:46 b1.example.com release-image-download.sh[16]: Pulling reg.example.com/ocp/release@sha256:0a...\n"
+	imageYear  = "Apr 24 17:08:47 b1.example.com podman[17]: 2020-04-24 17:08:47.307961668 +0000 UTC m=+1.119 system refresh\n"
+	imageError = "Apr 24 17:08:49 b1.example.com release-image-download.sh[16]: Error: initializing source docker://reg.example.com/ocp/release@sha256:0a: denied\n"
+	imageAgain = "Apr 24 17:08:49 b1.example.com release-image-download.sh[16]: Pull failed. Retrying reg.example.com/ocp/release@sha256:0a...\n"
+	imageLater = "Apr 24 17:08:58 b1.example.com release-image-download.sh[16]: 5f1b\nApr 24 17:08:58 b1.example.com systemd[1]: "
+	osImage    = "Apr 24 17:09:00 b1.example.com node-image-pull.sh[20]: "
+)
+
+// TestOneshotJournals: where a bundle has no records, the journals of the services before bootkube give them.
+func TestOneshotJournals(t *testing.T) {
+	const dir = "-- log-bundle-1/bootstrap/journals/"
+	const denied = " Error: initializing source docker://reg.example.com/ocp/release@sha256:0a: denied"
+	for name, c := range map[string]struct {
+		tree string
+		want []string // service: phase stage result, with the error
+	}{
+		"cut after the error": {dir + "release-image.log --\n" + imageStart + imagePull + imageYear + imageError, []string{
+			"release-image: service start", "release-image: stage start pull-release-image", "release-image: stage end pull-release-image failure" + denied}},
+		"it tries again": {dir + "release-image.log --\n" + imageStart + imagePull + imageYear + imageError + imageAgain, []string{
+			"release-image: service start", "release-image: stage start pull-release-image", "release-image: stage end pull-release-image failure" + denied,
+			"release-image: stage start pull-release-image"}},
+		"its error is not there": {dir + "release-image.log --\n" + imageYear + imageAgain + imageAgain, []string{"release-image: service start",
+			"release-image: stage end pull-release-image failure Pull failed. Retrying reg.example.com/ocp/release@sha256:0a...",
+			"release-image: stage start pull-release-image",
+			"release-image: stage end pull-release-image failure Pull failed. Retrying reg.example.com/ocp/release@sha256:0a...",
+			"release-image: stage start pull-release-image"}},
+		"then it succeeds": {dir + "release-image.log --\n" + imageStart + imagePull + imageYear + imageError + imageAgain + imageLater +
+			"Started Download the OpenShift Release Image.\n", []string{"release-image: service start", "release-image: stage start pull-release-image",
+			"release-image: stage end pull-release-image failure" + denied, "release-image: stage start pull-release-image", "release-image: service end success"}},
+		"as newer systemd prints it": {dir + "release-image.log --\n" + imageStart + imagePull + imageYear + imageLater +
+			"Finished release-image.service - Download the OpenShift Release Image.\n", []string{"release-image: service start",
+			"release-image: stage start pull-release-image", "release-image: service end success"}},
+		"bootkube began afterwards": {dir + "release-image.log --\n" + imageYear + imageAgain + dir + "bootkube.log --\n" +
+			"Apr 24 17:20:00 b1.example.com bootkube.sh[30]: Rendering MCO manifests...\n", []string{"bootkube: service start",
+			"bootkube: stage start mco-bootstrap", "release-image: service start",
+			"release-image: stage end pull-release-image failure Pull failed. Retrying reg.example.com/ocp/release@sha256:0a...",
+			"release-image: stage start pull-release-image", "release-image: service end success"}},
+		"the image of the host": {dir + "node-image-pull.log --\n" + imageYear + osImage + "Pulling reg.example.com/ocp/os@sha256:0b\n" + osImage +
+			"error: Importing: Unencapsulating base: denied\n" + osImage + "Failed to fetch release image; retrying...\n", []string{
+			"node-image-pull: service start", "node-image-pull: service end failure error: Importing: Unencapsulating base: denied"}},
+		"the unit fails": {dir + "crio-configure.log --\n" + imageYear + "Apr 24 17:09:00 b1.example.com crio-configure.sh[20]: mkdir: no space\n" +
+			"Apr 24 17:09:00 b1.example.com systemd[1]: crio-configure.service: Failed with result 'exit-code'.\n", []string{
+			"crio-configure: service start", "crio-configure: service end failure mkdir: no space"}},
+	} {
+		list, err := layouttest.Open(t, c.tree).List(t.Context(), evidence.BootstrapServices, "")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var got []string
+		for _, o := range list {
+			if ofJournal, _ := evidence.Field(o.Content, "journal").(bool); !ofJournal {
+				t.Errorf("%s: the records of %s are not marked as those of a journal", name, o.Name)
+			}
+			records, _ := evidence.Field(o.Content, "records").([]any)
+			for _, raw := range records {
+				m, _ := raw.(map[string]any)
+				words := []string{o.Name + ":"}
+				for _, k := range []string{"phase", "stage", "result", "errorMessage"} {
+					if v := evidence.String(m, k); v != "" {
+						words = append(words, v)
+					}
+				}
+				got = append(got, strings.Join(words, " "))
+				if at := evidence.String(m, "timestamp"); !strings.HasPrefix(at, "2020-04-24T17:") {
+					t.Errorf("%s: a record of %q", name, at)
+				}
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+		}
+	}
+	for name, tree := range map[string]string{
+		"no entries":         dir + "release-image.log --\n-- Logs begin at Fri 2020-04-24 17:08:15 UTC, end at Fri 2020-04-24 17:33:16 UTC. --\n-- No entries --\n",
+		"bootkube has ended": dir + "release-image.log --\n" + imageYear + imageAgain + dir + "bootkube.log --\n" + bootkubeEnds,
+	} {
+		if list, err := layouttest.Open(t, tree).List(t.Context(), evidence.BootstrapServices, ""); err == nil {
+			t.Errorf("%s: %v", name, list)
+		}
+	}
+}
