@@ -14,6 +14,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/cli/clitest"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/demo"
 )
@@ -21,7 +22,7 @@ import (
 // pack makes a gzipped tar of a fixture.
 func pack(t *testing.T, name string) []byte {
 	t.Helper()
-	files, err := fixtureFiles(name)
+	files, err := clitest.Fixture(name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func TestFleetKilled(t *testing.T) {
 	}
 	dir := t.TempDir()
 	archives, results := filepath.Join(dir, "archives"), filepath.Join(dir, "results")
-	files, err := fixtureFiles("ocp-4.20-baremetal")
+	files, err := clitest.Fixture("ocp-4.20-baremetal")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestFleetKilled(t *testing.T) {
 		if i%40 == 7 {
 			err = os.WriteFile(to+".tar.gz", []byte("\x1f\x8b damaged"), 0o600)
 		} else {
-			err = writeFiles(files, to)
+			err = clitest.WriteFiles(files, to)
 		}
 		if err != nil {
 			t.Fatal(err)

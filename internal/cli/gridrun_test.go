@@ -123,7 +123,7 @@ func (g *gridFiles) run(t *testing.T, c cell) result {
 	if c.command == "rollcall csr serve" { // it serves until it is stopped: some time after its first word
 		run.Stderr = io.MultiWriter(&errs, &firstWord{func() { time.AfterFunc(gridRequest, cancel) }})
 	}
-	run.Env = append(os.Environ(), "HOME="+dir, "KUBECONFIG=", "LC_ALL=C.UTF-8", testClock+"="+clitest.Now.Format(time.RFC3339)+"+")
+	run.Env = append(os.Environ(), "HOME="+dir, "KUBECONFIG=", "LC_ALL=C.UTF-8", clitest.ClockVariable+"="+clitest.Now.Format(time.RFC3339)+"+")
 	run.Cancel = func() error { return run.Process.Signal(os.Interrupt) }
 	run.WaitDelay = gridMost
 	began := time.Now()

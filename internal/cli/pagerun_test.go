@@ -68,7 +68,7 @@ func runBlock(t *testing.T, dir string, commands []pageCommand) []string {
 	}
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "KUBECONFIG=", "LC_ALL=C.UTF-8", "TZ=UTC", testClock+"="+clitest.Now.Format("2006-01-02T15:04:05Z07:00"), testWidth+"=80")
+	cmd.Env = append(os.Environ(), "HOME="+filepath.Join(dir, "home"), "KUBECONFIG=", "LC_ALL=C.UTF-8", "TZ=UTC", clitest.ClockVariable+"="+clitest.Now.Format("2006-01-02T15:04:05Z07:00"), clitest.WidthVariable+"=80")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
@@ -194,11 +194,11 @@ func pageDir(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	files, err := fixtureFiles("user-data-outdated")
+	files, err := clitest.Fixture("user-data-outdated")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := writeFiles(files, filepath.Join(dir, "hypershift-dump")); err != nil {
+	if err := clitest.WriteFiles(files, filepath.Join(dir, "hypershift-dump")); err != nil {
 		t.Fatal(err)
 	}
 	writeClusters(t, dir)

@@ -77,11 +77,11 @@ func screenDir(t *testing.T) string {
 // writeScreenFiles writes a directory of requests, and files of scripts, into the current directory.
 func writeScreenFiles(t *testing.T) {
 	t.Helper()
-	files, err := fixtureFiles("csr-client-pending")
+	files, err := clitest.Fixture("csr-client-pending")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := writeFiles(files, filepath.Join(screenDir(t), "requests")); err != nil {
+	if err := clitest.WriteFiles(files, filepath.Join(screenDir(t), "requests")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -89,7 +89,7 @@ func writeScreenFiles(t *testing.T) {
 // fileOf is a file of a script.
 func fileOf(t *testing.T, script, name string) []byte {
 	t.Helper()
-	archive, err := txtar.ParseFile(filepath.Join("testdata", "script", script))
+	archive, err := txtar.ParseFile(filepath.Join("script", "testdata", "script", script))
 	if err != nil {
 		t.Fatal(err)
 	}

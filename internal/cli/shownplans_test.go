@@ -36,7 +36,7 @@ import (
 // shown: the plan is made, and it is for the cause that showed it. What the documents call a
 // repair of Rollcall (remedies[].fix, verdict.fix) is one that the screen has such a line for.
 func TestShownPlansAreMade(t *testing.T) {
-	list, err := overlays()
+	list, err := clitest.Overlays()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func planShown(t *testing.T, o fixture.Overlay) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "mg")
-	if err := writeFiles(files, dir); err != nil {
+	if err := clitest.WriteFiles(files, dir); err != nil {
 		t.Fatal(err)
 	}
 	from := []string{"--from", dir}
@@ -226,12 +226,12 @@ func giveAuthority(t *testing.T, c *clitest.Cluster) {
 // TestInspectAgainByName: a host whose inspection hangs for a reason that is not known is inspected
 // again where a person names it, and no other.
 func TestInspectAgainByName(t *testing.T) {
-	files, err := fixtureFiles("bmh-inspection-stuck")
+	files, err := clitest.Fixture("bmh-inspection-stuck")
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := writeFiles(files, filepath.Join(dir, "mg")); err != nil {
+	if err := clitest.WriteFiles(files, filepath.Join(dir, "mg")); err != nil {
 		t.Fatal(err)
 	}
 	fix := func(host string) (cmdutil.ExitCode, string, string) {

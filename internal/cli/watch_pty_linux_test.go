@@ -45,7 +45,7 @@ func TestWatchOnTerminal(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), self)
 	cmd.Args = []string{"rollcall", "watch", "--stop-on", "never", "--kubeconfig", kubeconfig}
-	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8", testClock+"="+clitest.Now.Format(time.RFC3339))
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8", clitest.ClockVariable+"="+clitest.Now.Format(time.RFC3339))
 	master, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
 	if err != nil {
 		t.Skipf("no pseudo terminal here: %v", err)

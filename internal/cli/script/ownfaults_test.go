@@ -1,4 +1,4 @@
-package cli
+package script
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 // TestOwnFaultsPage holds that docs/writing-a-fault.md has the example which the script
 // ownfaults runs: the files of our-faults and the outputs.
 func TestOwnFaultsPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/writing-a-fault.md")
+	page, err := os.ReadFile("../../../docs/writing-a-fault.md")
 	if err != nil {
 		t.Fatal(err)
 	}

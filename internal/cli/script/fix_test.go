@@ -1,4 +1,4 @@
-package cli
+package script
 
 import (
 	"bytes"
@@ -16,8 +16,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"sigs.k8s.io/yaml"
 
+	"github.com/rollcall-project/rollcall/internal/cli"
 	"github.com/rollcall-project/rollcall/internal/cli/clitest"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
+	"github.com/rollcall-project/rollcall/internal/session"
 )
 
 // The commands of the scripts about fix:
@@ -82,6 +84,9 @@ func fixCommands(clusters *sync.Map) map[string]func(*testscript.TestScript, boo
 	}
 }
 
+// shared is the compiled catalog of all runs inside of the test: to load it takes longer than most answers.
+var shared = &session.Cache{}
+
 // startFixCluster starts a cluster with its kubeconfig; what was there of another goes.
 func startFixCluster(ts *testscript.TestScript) *clitest.Cluster {
 	c, err := clitest.NewCluster()
@@ -120,7 +125,7 @@ func runFix(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	var out, errs bytes.Buffer
 	env := map[string]string{"HOME": ts.MkAbs("home"), "LC_ALL": "C.UTF-8"}
-	code := Main(context.Background(), words, cmdutil.IO{Cache: shared, In: strings.NewReader(""), Out: &out, Err: &errs,
+	code := cli.Main(context.Background(), words, cmdutil.IO{Cache: shared, In: strings.NewReader(""), Out: &out, Err: &errs,
 		Getenv: func(name string) string { return env[name] }, Clock: func() time.Time { return clitest.Now }})
 	_, err = ts.Stdout().Write(out.Bytes())
 	ts.Check(err)

@@ -1,70 +1,29 @@
-package cli
+package script
 
 import (
-	"context"
 	"errors"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"testing/fstest"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
-	"github.com/rollcall-project/rollcall/internal/fixture"
+	"github.com/rollcall-project/rollcall/internal/cli/clitest"
 	"github.com/rollcall-project/rollcall/internal/tools/sample"
 )
 
-// TestMain makes the scripts' `rollcall` this test binary.
-func TestMain(m *testing.M) {
-	run := func() {
-		surroundings := cmdutil.System()
-		surroundings.Completion = time.Minute // a busy machine is no reason for a red test
-		clock, goes := strings.CutSuffix(os.Getenv(testClock), "+")
-		if now, err := time.Parse(time.RFC3339, clock); err == nil {
-			began := time.Now()
-			surroundings.Clock = func() time.Time { return now }
-			if goes {
-				surroundings.Clock = func() time.Time { return now.Add(time.Since(began)) }
-			}
-		}
-		if width, err := strconv.Atoi(os.Getenv(testWidth)); err == nil && !surroundings.Screen.Terminal {
-			surroundings.Screen.Width = width
-		}
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt) // as cmd/rollcall
-		code := Main(ctx, os.Args, surroundings)
-		stop()
-		os.Exit(int(code))
-	}
-	testscript.Main(m, map[string]func(){"rollcall": run, "oc-rollcall": run, "kubectl_complete-rollcall": run, "gather": run, "jq": jqMain})
+// longScripts take longest; the commands in them are in other scripts or tests, too.
+var longScripts = []string{
+	"accept", "against", "exit", "fleet", "foreign", "formats", "input", "knowledge", "ladder", "ownfaults", "pastenight", "replay", "schema",
+	"secrets", "subject", "text", "update", "wronguse",
 }
-
-// testClock is the variable with the time that it is for a `rollcall` of the tests; with a + at its end the
-// time goes on from there.
-const testClock = "ROLLCALL_TEST_CLOCK"
-
-// testWidth is the variable with the columns of what is no terminal: pages show what a
-// person sees.
-const testWidth = "ROLLCALL_TEST_WIDTH"
-
-var (
-	// concurrentScripts are those in which the most happens side by side.
-	concurrentScripts = []string{"collect", "hosted", "input", "ladder"}
-	// longScripts take longest; the commands in them are in other scripts, too.
-	longScripts = []string{"accept", "against", "exit", "formats", "ownfaults", "schema", "text"}
-)
 
 // TestScripts runs testdata/script. The commands in addition to those of testscript:
 //
@@ -73,7 +32,7 @@ var (
 //	exits CODE CMD ARG...  run a command and check its exit code
 //	schema                 check the last stdout against the published schema
 //
-// -short runs those in which the most happens side by side; the sample has all but longScripts.
+// The sample has all but longScripts.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(files) < 30 {
@@ -81,9 +40,6 @@ func TestScripts(t *testing.T) {
 	}
 	files = slices.DeleteFunc(files, func(file string) bool {
 		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
-		if testing.Short() {
-			return !slices.Contains(concurrentScripts, name)
-		}
 		return !sample.Whole() && slices.Contains(longScripts, name)
 	})
 	testscript.Run(t, testscript.Params{
@@ -127,7 +83,7 @@ func followsSchema(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	schema, err := c.Compile("../../docs/schema/" + name + ".v1alpha1.json")
+	schema, err := c.Compile("../../../docs/schema/" + name + ".v1alpha1.json")
 	ts.Check(err)
 	documents := []string{ts.ReadFile("stdout")}
 	if name == "watch" { // a document on each line
@@ -146,42 +102,9 @@ func writeFixture(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: fixture NAME DIR")
 	}
-	files, err := fixtureFiles(args[0])
+	files, err := clitest.Fixture(args[0])
 	ts.Check(err)
-	ts.Check(writeFiles(files, ts.MkAbs(args[1])))
-}
-
-// overlays are those of the catalog, read once.
-var overlays = sync.OnceValues(func() ([]fixture.Overlay, error) { return fixture.Overlays(os.DirFS("../../catalog")) })
-
-func fixtureFiles(name string) (fstest.MapFS, error) {
-	files, err := fixture.Base(name)
-	if err == nil {
-		return files, nil
-	}
-	overlays, err := overlays()
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range overlays {
-		if strings.TrimSuffix(filepath.Base(o.Path), ".txtar") == name {
-			return o.FS()
-		}
-	}
-	return nil, fs.ErrNotExist
-}
-
-func writeFiles(files fstest.MapFS, dir string) error {
-	for name, f := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
+	ts.Check(clitest.WriteFiles(files, ts.MkAbs(args[1])))
 }
 
 // serveAssisted answers as the service of a rendezvous host does, with the cluster in
