@@ -51,7 +51,7 @@ func overSPDYOnly(t *testing.T, run func(streams map[string]httpstream.Stream)) 
 			select {
 			case s := <-arrived:
 				streams[s.Headers().Get(streamType)] = s
-			case <-time.After(10 * time.Second):
+			case <-time.After(time.Minute):
 				t.Errorf("only %d of %d streams came", len(streams), want)
 				return
 			}

@@ -94,7 +94,7 @@ func TestChanges(t *testing.T) {
 	api.handle["/apis/metal3.io/v1alpha1/namespaces/openshift-machine-api/baremetalhosts"] = refuse
 	server := api.start(t)
 	c := NewChanges(func() (*rest.Config, error) { return &rest.Config{Host: server.URL}, nil }, Options{Vantage: "here"})
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	changes := make(chan Change, 100)
 	done := make(chan struct{})
