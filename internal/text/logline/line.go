@@ -200,6 +200,10 @@ func (l *Line) bracket() {
 	if len(inside) == 0 {
 		return
 	}
+	if l.Form == Plain && len(bytes.Trim(inside, "*")) == 0 && bytes.Contains(m[end:], []byte(jobRuns)) {
+		l.Form, l.Program, l.Message = Log, []byte("systemd"), bytes.TrimLeft(m[end+1:], " ")
+		return
+	}
 	if status, ok := jobStatus[string(inside)]; ok && l.Program == nil {
 		l.Form, l.Level, l.Program, l.Message = Log, status, []byte("systemd"), bytes.TrimLeft(m[end+1:], " ")
 		return

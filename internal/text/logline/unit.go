@@ -2,6 +2,7 @@ package logline
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 )
 
@@ -51,6 +52,25 @@ func Job(message []byte) (Unit, bool) {
 	}
 	return u, u.Failed || u.Done
 }
+
+// jobRuns is what systemd writes on a console while it starts a unit that takes long (src/core/manager.c of
+// systemd, manager_print_jobs_in_progress). A message of the kernel can stand behind it in the same line.
+const jobRuns = "start job is running for "
+
+// Starting is the unit that a line of a console says systemd is starting.
+func Starting(message []byte) (Unit, bool) {
+	_, rest, ok := bytes.Cut(message, []byte(jobRuns))
+	if !ok {
+		return Unit{}, false
+	}
+	if at := runningTime.FindIndex(rest); at != nil {
+		rest = rest[:at[0]]
+	}
+	return described(bytes.TrimSpace(rest)), true
+}
+
+// runningTime is for how long a job runs, and behind a slash its limit.
+var runningTime = regexp.MustCompile(` \((?:\d+(?:\.\d+)?[a-z]+ ?)+ ?/`)
 
 // described reads "Kubernetes Kubelet." and "kubelet.service - Kubernetes Kubelet.".
 func described(rest []byte) Unit {

@@ -136,7 +136,7 @@ func (c *collector) ended(r *rule, l Line) bool {
 	if slices.ContainsFunc(p.enders, func(e ender) bool { return e.endsLine(c.x, r, l) }) {
 		return true
 	}
-	if p.unitDone(l, c.lines) || p.imageRuns(l) {
+	if p.unitDone(l, c.lines) || p.imageRuns(l) || p.startEnded(r, l) {
 		return true
 	}
 	boot := max(p.boots[l.host], p.boots[""])
@@ -194,6 +194,32 @@ func (p *past) unitDone(l Line, behind int) bool {
 			if words == unit && (logline.Unit{Name: name}).Of(l.writer) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// startEnded reports whether a line says that systemd starts a unit, and a later one what came of it: it was
+// started, or it failed and nothing is waited for. A fault that the long start shows is not over with a failure.
+func (p *past) startEnded(r *rule, l Line) bool {
+	about, ok := logline.Starting([]byte(l.Text))
+	if !ok {
+		return false
+	}
+	failureEnds := r == nil || r.Fault == ""
+	is := func(key string, line int) bool {
+		host, unit, _ := strings.Cut(key, "\x00")
+		return line >= l.Number && sameHost(host, l.host) && unit != "" &&
+			(unit == about.Name || unit == about.Words || about.Name == "" && p.names[unit] == about.Words)
+	}
+	for key, line := range p.done {
+		if is(key, line) {
+			return true
+		}
+	}
+	for key, line := range p.lost {
+		if failureEnds && is(key, line) {
+			return true
 		}
 	}
 	return false
