@@ -7,6 +7,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/page"
+	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 const fewSupplies = 3
@@ -41,10 +42,20 @@ func (t *text) nextIs() string {
 	return "get what would decide (reads only)"
 }
 
+// waitsInVain reports whether the lines of a text show a cause, or that the installation failed: then no other
+// wait helps.
+func (t *text) waitsInVain() bool {
+	r := t.o.Messages
+	return r != nil && (r.Result == message.Present || slices.ContainsFunc(r.Symptoms, func(m message.Match) bool { return m.Failure == installFailed }))
+}
+
+// installFailed is what the catalog says of the last line of openshift-install.
+const installFailed = "the installation failed"
+
 // installerNextCommands are the commands that continue the installation, if only its log is known.
 func (t *text) installerNextCommands() []string {
 	in := t.d.Cluster.Installer
-	if in == nil || len(t.d.Hosts) > 0 || len(t.d.Unexplained) > 0 || len(t.d.Roots) > 0 {
+	if in == nil || t.waitsInVain() || len(t.d.Hosts) > 0 || len(t.d.Unexplained) > 0 || len(t.d.Roots) > 0 {
 		return nil
 	}
 	return t.o.installerNext(*in)

@@ -373,6 +373,10 @@ func (t *text) scanNext(r *message.Report) {
 		t.Line(2, page.Cyan.Span(t.o.know("preflight DIR")))
 		return
 	}
+	if t.o.Diagnosing {
+		t.nextEvidence(r)
+		return
+	}
 	if r.Result == message.Present {
 		t.Lead(0, page.Bold.Span("Next: "), "  ", page.Plain, "check it against the cluster, or against an archive:", 0)
 	} else {
@@ -383,6 +387,27 @@ func (t *text) scanNext(r *message.Report) {
 	if r.Result != message.Present {
 		t.Line(2, page.Cyan.Span(t.o.know("diagnose --console HOST=FILE")))
 	}
+}
+
+// nextEvidence says what else to give to diagnose, where this text alone has no object of a cluster and no journal.
+func (t *text) nextEvidence(r *message.Report) {
+	t.Head(0, "Next: get what would decide (reads only), and give it together with this text")
+	text := t.o.Given
+	if text == "" {
+		text = "TEXT"
+	}
+	t.Line(2, page.Cyan.Span("oc adm must-gather    # where the API answers; then: "+t.o.know("diagnose --from "+text+" --from DIR")))
+	host := "HOST"
+	for _, m := range slices.Concat(r.Matches, r.Symptoms) {
+		if name := m.Names["host"]; name != "" {
+			host = name
+			break
+		}
+	}
+	host = t.Clean(host)
+	t.Line(2, page.Cyan.Span("ssh core@"+host+" sudo journalctl -b --no-pager > journal.txt    # where not; then: "+
+		t.o.know("diagnose --from "+text+" --from journal.txt")))
+	t.Line(2, page.Cyan.Span(t.o.know("diagnose")+"    # asks the cluster of the kubeconfig"))
 }
 
 // matchTitle is the title of a match. What a text does not give stays out of it.

@@ -39,9 +39,14 @@ type Options struct {
 	Findings  bool                 // in the documents: also what decides nothing, and each finding by itself
 	OnMachine bool                 // rollcall-host prints
 	Catalog   *fault.Catalog       // layers, meanings and sources of faults; nil: not known
-	Messages  *message.Report      // what lines of a pasted text show; nil: none was read
-	Changed   *Changed             // since a baseline; nil: none was given
-	Near      []lookup.Hit         // of a scan: pages with the words of errors that nobody knows
+	// Diagnosing says of a scan that diagnose was asked: it does not ask for diagnose again. Given is the text that
+	// it was given, quoted for a shell; "" for standard input.
+	Diagnosing bool
+	Given      string
+
+	Messages *message.Report // what lines of a pasted text show; nil: none was read
+	Changed  *Changed        // since a baseline; nil: none was given
+	Near     []lookup.Hit    // of a scan: pages with the words of errors that nobody knows
 	// MarkLogged puts lines of logs between LoggedFrom and LoggedTo: for a reader that could take their words for instructions.
 	MarkLogged bool
 }

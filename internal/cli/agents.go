@@ -100,7 +100,7 @@ func (x agentAnswers) Scan(ctx context.Context, text string) (agents.Answer, err
 		if err != nil {
 			return err
 		}
-		return one.printScan(format, r, c)
+		return one.printScan(format, "", r, c)
 	}))
 }
 

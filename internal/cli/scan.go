@@ -67,7 +67,7 @@ func (a *app) scan(ctx context.Context, format, name string) error {
 	if r.Bytes == 0 {
 		return fmt.Errorf("scan %s: it is empty", name)
 	}
-	return a.printScan(format, r, c)
+	return a.printScan(format, "", r, c)
 }
 
 // scanned is the answer of diagnose on a text in which no object of a cluster and no log
@@ -84,17 +84,23 @@ func (a *app) scanned(ctx context.Context, format string, t *session.TextError) 
 	if a.source.AcceptNamed && !a.Quiet {
 		fmt.Fprintf(a.IO.Err, "%s: note: --accept is not used: this is a text, and what can be accepted are findings of a cluster\n", a.Name)
 	}
-	if err = a.printScan(format, r, c); err == nil { // exit code 0 of diagnose says that nothing is wrong
+	if err = a.printScan(format, t.Path, r, c); err == nil { // exit code 0 of diagnose says that nothing is wrong
 		err = &cmdutil.ExitError{Code: cmdutil.ExitUndecided}
 	}
 	return err
 }
 
-func (a *app) printScan(format string, r *message.Report, c *fault.Catalog) error {
+// printScan prints a report. given is the text of which diagnose was asked, "" for scan.
+func (a *app) printScan(format, given string, r *message.Report, c *fault.Catalog) error {
 	var err error
 	near := nearErrors(r, c)
 	if format == "text" {
-		err = answer.Scan(a.IO.Out, r, c, answer.Options{Style: a.Style(), Command: a.Name, Near: near, MarkLogged: a.Output.MarkLogged})
+		o := answer.Options{Style: a.Style(), Command: a.Name, Near: near, MarkLogged: a.Output.MarkLogged}
+		if given != "" && given != "-" {
+			o.Given = shellcommand.Quote(given)
+		}
+		o.Diagnosing = given != ""
+		err = answer.Scan(a.IO.Out, r, c, o)
 	} else {
 		doc := answer.ScanDocument(r, c)
 		doc.Near = append(doc.Near, near...)

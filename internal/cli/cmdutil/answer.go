@@ -1,12 +1,14 @@
 package cmdutil
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
@@ -155,11 +157,18 @@ func NothingRead(d *diagnosis.Diagnosis) (why string, probed bool) {
 }
 
 // addMessages adds what the lines of texts show to an answer: the matches of scan. Of a log of
-// openshift-install its end counts: it may also tell of runs before.
+// openshift-install its end counts, as it may also tell of runs before: where the log ends in a wait, the
+// lines of its last run show whether the wait can end well.
 func addMessages(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis, o *answer.Options) error {
 	sources := r.Pasted
-	if d.Cluster.Installer == nil {
+	switch in := d.Cluster.Installer; {
+	case in == nil:
 		sources = slices.Concat(sources, r.Logs)
+	case in.Ended == "running":
+		sources = slices.Clone(sources)
+		for _, s := range r.Logs {
+			sources = append(sources, lastRun(s, r.Session.Clock()))
+		}
 	}
 	for _, s := range r.Screens {
 		sources = append(slices.Clip(sources), s.Text)
@@ -174,6 +183,20 @@ func addMessages(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis, o 
 	o.Messages = message.Merge(texts)
 	x.Join(o.Messages, session.Seen(d))
 	return nil
+}
+
+// installerRuns is what openshift-install writes when it begins (openshift/installer:cmd/openshift-install/version.go,
+// and the first debug line of each command in main.go).
+var installerRuns = []byte("OpenShift Installer ")
+
+// lastRun is a text with empty lines instead of what is before the last run of openshift-install.
+func lastRun(s *paste.Source, clock time.Time) *paste.Source {
+	text := s.Text()
+	at := bytes.LastIndexByte(text[:max(0, bytes.LastIndex(text, installerRuns))], '\n') + 1
+	if at == 0 {
+		return s
+	}
+	return paste.Read(s.Name(), append(bytes.Repeat([]byte("\n"), bytes.Count(text[:at], []byte("\n"))), text[at:]...), clock)
 }
 
 // withoutOthers drops the journals of machines with another system: no program of a cluster writes there. A locator

@@ -156,27 +156,30 @@ func (i Installer) Completed() bool { return i.Ended == "complete" }
 
 // String says it in words.
 func (i Installer) String() string {
-	at := i.At.UTC().Format(time.RFC3339)
+	at := "" // lines of a terminal have no time
+	if !i.At.IsZero() {
+		at = " at " + i.At.UTC().Format(time.RFC3339)
+	}
 	name := strings.TrimSpace("openshift-install " + i.Version)
 	switch {
 	case i.Ended == "complete" && i.WaitsFor == "":
-		return name + " saw the bootstrap complete at " + at
+		return name + " saw the bootstrap complete" + at
 	case i.Ended == "made":
-		return name + " wrote its files at " + at + ", and no later run works on a cluster"
+		return name + " wrote its files" + at + ", and no later run works on a cluster"
 	case i.Ended == "complete":
-		return name + " completed at " + at
+		return name + " completed" + at
 	case i.Ended == "gathered":
-		return name + " gathered logs at " + at + " and wrote " + i.WaitsFor + ": give that, too"
+		return name + " gathered logs" + at + " and wrote " + i.WaitsFor + ": give that, too"
 	case i.Ended == "gather-failed":
-		return name + " could not gather logs at " + at + ": " + i.WaitsFor
+		return name + " could not gather logs" + at + ": " + i.WaitsFor
 	case i.Ended == "gathering":
-		return name + " began to gather logs at " + at + ", and the log does not show whether it could"
+		return name + " began to gather logs" + at + ", and the log does not show whether it could"
 	case i.Ended == "running":
-		return "the log of " + name + " ends at " + at + ", where it waited for " + i.WaitsFor
+		return "the log of " + name + " ends" + at + ", where it waited for " + i.WaitsFor
 	case i.Ended == "interrupted":
-		return name + " was interrupted at " + at + ", where it waited for " + i.WaitsFor
+		return name + " was interrupted" + at + ", where it waited for " + i.WaitsFor
 	}
-	return name + " failed at " + at + ", where it waited for " + i.WaitsFor
+	return name + " failed" + at + ", where it waited for " + i.WaitsFor
 }
 
 // VerdictClass is what may be said about the whole.
