@@ -26,6 +26,9 @@ type Messages struct {
 	// Effects are failures of messages, in their words, to which others lead: they come after what else
 	// a text shows.
 	Effects []string `json:"effects,omitempty"`
+	// Reasons are failures of messages, in their words, that are the reason of others in the text: they
+	// come before them, and nothing else has to be found.
+	Reasons []string `json:"reasons,omitempty"`
 	// OfServers are failures of messages, in their words, that report what came of a request: where the
 	// line names the server, the report does, too.
 	OfServers []string `json:"ofServers,omitempty"`

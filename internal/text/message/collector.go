@@ -248,6 +248,9 @@ func (c *collector) ruleTo(r *Report, faults, failures map[string]*Match, i int,
 		words := ofRow(withNames(rule.Failure, t.first[0]), t)
 		c.match(failures, words, fault.ShowsPossible, t)
 		c.steps[words], c.forms[words] = c.x.steps[rule.Failure], rule.Failure
+		if c.x.reasons[rule.Failure] {
+			failures[words].Reason, failures[words].root = true, true
+		}
 		if next := cmp.Or(rule.nextOfOwn(t.own, t.first[0].row), rule.Next); next != "" {
 			c.next[words] = nextFor(next, t.first[0])
 		}

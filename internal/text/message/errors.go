@@ -86,6 +86,7 @@ func (x *Index) judge(b []byte, f *found) {
 		if in.see(line) {
 			f.nameUnit(number, in.unit)
 			objects.activating(number, in.unit, line)
+			objects.inactive(number, in.unit, line)
 		}
 		for len(known) > 0 && known[0] < number {
 			known = known[1:]
@@ -249,7 +250,11 @@ func (e *errorForm) causedBy(l logline.Line) bool {
 // continues adds the line behind one that ends with a colon, and the rest of a line that was
 // wrapped where it was pasted.
 func (e *errorForm) continues(number int, line []byte, l logline.Line) bool {
-	if e.count > 1 || number != e.until+1 || l.Module != nil || l.Form == logline.State {
+	if e.count > 1 {
+		isRest := e.chain && number == e.last.Number+1 && l.Module == nil && len(l.Program) == 0
+		return isRest && bytes.HasSuffix(bytes.TrimRight(e.line, " \"\r\n"), []byte(":"))
+	}
+	if number != e.until+1 || l.Module != nil || l.Form == logline.State {
 		return false
 	}
 	if text, ok := strings.CutSuffix(strings.TrimRight(e.first.Text, " "), ` \`); ok && l.Form == logline.Plain {
@@ -270,8 +275,8 @@ func (e *errorForm) continues(number int, line []byte, l logline.Line) bool {
 // more adds a line that belongs to the error.
 func (e *errorForm) more(line []byte) {
 	line = bytes.TrimSpace(line)
-	if len(e.first.Text) < maxText {
-		e.first.Text += " " + string(line[:min(len(line), maxFormText)])
+	if room := maxText - len(e.first.Text); room > 0 { // the end of a chain of errors is its reason
+		e.first.Text += " " + string(line[:min(len(line), max(room, maxFormText))])
 	}
 	e.chain = true
 }

@@ -23,7 +23,8 @@ type event struct {
 	reason, message string
 	object          string // kind/name, "" where it is not printed
 	namespace       string
-	count           int // how often it was seen, 0 where it is not printed
+	count           int           // how often it was seen, 0 where it is not printed
+	over            time.Duration // for how long it was seen again, 0 where that is not printed
 }
 
 const unknownAge = time.Duration(math.MaxInt64)
@@ -78,7 +79,7 @@ func (t *table) event(line []byte) (event, bool) {
 	return e, true
 }
 
-var describedEvent = regexp.MustCompile(`^\s*(Warning|Normal)\s{2,}([A-Z][A-Za-z]+)\s{2,}(\S+)(?: \(x(\d+) over \S+\))?\s{2,}(\S[^\s].*?)\s{2,}(\S.*)$`)
+var describedEvent = regexp.MustCompile(`^\s*(Warning|Normal)\s{2,}([A-Z][A-Za-z]+)\s{2,}(\S+)(?: \(x(\d+) over ([^\s)]+)\))?\s{2,}(\S[^\s].*?)\s{2,}(\S.*)$`)
 
 // describedRow reads an event from a row of `oc describe`.
 func describedRow(line []byte) (event, bool) {
@@ -86,30 +87,43 @@ func describedRow(line []byte) (event, bool) {
 	if m == nil {
 		return event{}, false
 	}
-	e := event{warning: m[1][0] == 'W', reason: string(m[2]), message: string(m[6]), age: unknownAge}
+	e := event{warning: m[1][0] == 'W', reason: string(m[2]), message: string(m[7]), age: unknownAge}
 	if age, ok := octable.Age(string(m[3])); ok {
 		e.age = age
 	}
+	e.over, _ = octable.Age(string(m[5]))
 	e.count, _ = strconv.Atoi(string(m[4]))
 	return e, true
 }
 
-// described is the object that the command "oc describe KIND NAME" names, as kind/name.
-func described(command []byte) string {
+// described is the object that the command "oc describe KIND NAME" names, as kind/name, and its namespace.
+func described(command []byte) (object, namespace string) {
+	var args []string
 	words := strings.Fields(string(command))
-	for i, w := range words {
-		if w != "describe" || i+1 == len(words) {
-			continue
-		}
-		kind, name, ok := strings.Cut(words[i+1], "/")
-		if !ok && i+2 < len(words) {
-			name = words[i+2]
-		}
-		if name != "" && !strings.HasPrefix(name, "-") {
-			return singular(kind) + "/" + name
+	for i := slices.Index(words, "describe") + 1; i > 0 && i < len(words); i++ {
+		flag, value, has := strings.Cut(words[i], "=")
+		switch {
+		case flag == "-n" || flag == "--namespace":
+			if !has && i+1 < len(words) {
+				i++
+				value = words[i]
+			}
+			namespace = value
+		case !strings.HasPrefix(flag, "-"):
+			args = append(args, words[i])
 		}
 	}
-	return ""
+	if len(args) == 0 {
+		return "", namespace
+	}
+	kind, name, ok := strings.Cut(args[0], "/")
+	if !ok && len(args) > 1 {
+		name = args[1]
+	}
+	if name == "" {
+		return "", namespace
+	}
+	return singular(kind) + "/" + name, namespace
 }
 
 // beginsEvent reports whether a line can be an event of `oc describe`.
@@ -126,7 +140,8 @@ func alone(list []event) bool {
 }
 
 // addEvents makes errors of the warnings that are not known and not past. Ready: the text shows that an object is ready.
-func (f *found) addEvents(list []event, known map[int]bool, ready bool) {
+// Of waiting pods, by their names, the text shows that they are not scheduled: their events are not of a start.
+func (f *found) addEvents(list []event, known map[int]bool, ready bool, waiting map[string]string) {
 	asked := alone(list) && !ready
 	newest := unknownAge
 	ends, scheduled := map[string]time.Duration{}, map[string]time.Duration{}
@@ -157,12 +172,55 @@ func (f *found) addEvents(list []event, known map[int]bool, ready bool) {
 		}
 		old := e.age != unknownAge && e.age > eventPast && newest < eventNew
 		starts := startEvents[e.reason] && e.count < startingTimes && (e.reason != "FailedScheduling" || e.age < podStarts)
-		starts = starts && !(asked && e.age != unknownAge && e.age >= startsFor)
+		starts = starts && !(asked && e.age != unknownAge && max(e.age, e.over) >= startsFor)
+		if _, waits := waiting[strings.TrimPrefix(e.object, "pod/")]; waits && e.reason == "FailedScheduling" {
+			starts = false
+		}
 		if ended || old || starts {
 			continue
 		}
+		e.message = whole(list, e)
 		f.addEvent(e)
 	}
+}
+
+// whole is the message of an event. Where it was cut, an earlier one of the same object has the rest.
+func whole(list []event, e event) string {
+	best := e.message
+	for _, other := range list {
+		if other.object == e.object && other.reason == e.reason && len(other.message) > len(best) && strings.HasPrefix(other.message, best) {
+			best = other.message
+		}
+	}
+	return best
+}
+
+// schedulingNext is what to look at, by the scheduler's own reason (kubernetes/kubernetes:pkg/scheduler/framework/plugins: nodeunschedulable,
+// tainttoleration, nodeports, nodeaffinity, noderesources, volumebinding).
+var schedulingNext = []struct{ says, next string }{
+	{"free ports for the requested pod ports", "another pod holds the host port on each node that fits: oc get pods -n NAMESPACE -o wide. More replicas than " +
+		"such nodes: as long as the others run nothing is missing, and the number of replicas can be lowered"},
+	{"were not ready", nodesNext}, {"node.kubernetes.io/not-ready", nodesNext}, {"node.kubernetes.io/unreachable", nodesNext},
+	{"were unschedulable", "oc get nodes: SchedulingDisabled is a node that is cordoned, by a person or for an update: oc describe node NODE shows since when"},
+	{"untolerated taint", "the message has the taint: oc get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints shows who has it. A taint that " +
+		"a controller sets (node.kubernetes.io/*, node.cloudprovider.kubernetes.io/*) ends with its reason, and is not removed by hand"},
+	{"node affinity", "oc get pod POD -n NAMESPACE -o yaml: nodeSelector and affinity; oc get nodes --show-labels: no node has these labels"},
+	{"unbound immediate PersistentVolumeClaims", "oc get pvc,pv -n NAMESPACE, then oc describe pvc: its events have the reason"},
+}
+
+// nodesNext is said where the nodes are the reason, and not what they have to give.
+const nodesNext = "the nodes are the reason: oc get nodes -o wide, then oc describe node of one that is not ready. Its condition Ready has the reason; " +
+	"after that the pods of the network on it, and the journal of its kubelet"
+
+// nextOfScheduling is what to look at for a pod that is not scheduled.
+func nextOfScheduling(e event) string {
+	for _, s := range schedulingNext {
+		if strings.Contains(e.message, s.says) {
+			_, name, _ := strings.Cut(e.object, "/")
+			return strings.NewReplacer("NAMESPACE", cmp.Or(e.namespace, "NAMESPACE"), "POD", cmp.Or(name, "POD")).Replace(s.next)
+		}
+	}
+	return "oc describe nodes shows what is requested on each; give the nodes what is short, or lower the requests"
 }
 
 func (f *found) addEvent(e event) {
@@ -174,7 +232,7 @@ func (f *found) addEvent(e event) {
 	}
 	if e.reason == "FailedScheduling" { // it says why
 		s.says, s.why, s.line, s.text = e.reason+": "+e.message, true, e.line, string(bytes.TrimRight(e.text, "\r\n"))
-		s.next = "oc describe nodes shows what is requested on each; give the nodes what is short, or lower the requests"
+		s.next = nextOfScheduling(e)
 		f.states = append(f.states, s)
 		return
 	}

@@ -34,6 +34,7 @@ type Index struct {
 	writers   []*fault.Writer
 	steps     map[string]bool // failures that name the step that failed, in their words
 	effects   map[string]bool // failures to which others lead, in their words
+	reasons   map[string]bool // failures that are the reason of others, in their words
 	ofServers map[string]bool // failures that say what came of a request, in their words
 }
 
@@ -116,13 +117,16 @@ func New(c *fault.Catalog) (*Index, error) {
 	if x.endpoints, err = endpoints(c); err != nil {
 		return nil, err
 	}
-	x.steps, x.effects, x.ofServers = map[string]bool{}, map[string]bool{}, map[string]bool{}
+	x.steps, x.effects, x.reasons, x.ofServers = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, file := range c.Messages {
 		for _, words := range file.Steps {
 			x.steps[words] = true
 		}
 		for _, words := range file.Effects {
 			x.effects[words] = true
+		}
+		for _, words := range file.Reasons {
+			x.reasons[words] = true
 		}
 		for _, words := range file.OfServers {
 			x.ofServers[words] = true

@@ -56,6 +56,36 @@ func (p *past) imageRuns(l Line) bool {
 	return false
 }
 
+// pullTry begins a try of the machine-config-daemon to pull an image, and afterPull are lines that it writes only
+// after a try that passed: it runs one command after the other, and gives up with an error.
+const pullTry = "Running: podman pull"
+
+var afterPull = set("Running: podman inspect", "Running: podman create", "Updating files")
+
+// pulledLater reports whether a line says that a pull failed which the same program tried again later, and then got on.
+func (c *collector) pulledLater(l Line) bool {
+	if !pullFails.MatchString(l.Text) && !strings.Contains(l.Text, "podman failed: ") {
+		return false
+	}
+	try, next := 0, 0
+	for i, t := range c.by {
+		text := c.x.rules[i].Text
+		if text != pullTry && !afterPull[text] {
+			continue
+		}
+		for _, line := range t.hosts {
+			switch {
+			case line.writer != l.writer || !sameHost(line.host, l.host):
+			case text == pullTry:
+				try = max(try, line.Number)
+			default:
+				next = max(next, line.Number)
+			}
+		}
+	}
+	return try > l.Number && next > try
+}
+
 // waitsOn reports whether a line is of openshift-install's wait for the API, of which others were
 // refused: until the API server runs both are normal. Where the wait has failed they are not.
 func (c *collector) waitsOn(l Line) bool {

@@ -136,7 +136,7 @@ func (c *collector) ended(r *rule, l Line) bool {
 	if slices.ContainsFunc(p.enders, func(e ender) bool { return e.endsLine(c.x, r, l) }) {
 		return true
 	}
-	if p.unitDone(l, c.lines) || p.imageRuns(l) || p.startEnded(r, l) {
+	if p.unitDone(l, c.lines) || p.imageRuns(l) || p.startEnded(r, l) || c.pulledLater(l) {
 		return true
 	}
 	boot := max(p.boots[l.host], p.boots[""])

@@ -38,7 +38,7 @@ func (x *Index) rank(r *Report) {
 	}
 	order := func(a, b Match) int {
 		return cmp.Or(boolFirst(!a.Aside, !b.Aside), boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(!a.former, !b.former),
-			boolFirst(!a.Step, !b.Step), boolFirst(!a.effect, !b.effect),
+			boolFirst(!a.Step, !b.Step), boolFirst(!a.effect, !b.effect), boolFirst(a.root, b.root),
 			boolFirst(!a.missing, !b.missing),
 			boolFirst(!x.ends(a), !x.ends(b)),
 			boolFirst(grave(a), grave(b)), -cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
@@ -51,6 +51,7 @@ func (x *Index) rank(r *Report) {
 	slices.SortFunc(r.Symptoms, func(a, b Match) int { return cmp.Or(boolFirst(!mild(a), !mild(b)), order(a, b)) })
 	deepestFirst(r.Symptoms)
 	neededFirst(r.Symptoms)
+	joinReason(r)
 	slices.SortFunc(r.Over, order)
 	switch {
 	case len(r.Matches) > 0 && r.Matches[0].Confidence.Rank() >= fault.ShowsLikely.Rank():

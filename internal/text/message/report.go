@@ -104,12 +104,14 @@ type Match struct {
 	stopsAPI bool
 	// stopsRequests says that no request for a certificate gets to the API because of it.
 	stopsRequests bool
+	root          bool // a rule says that it is the reason of others
 	former        bool // it is of a try before the last one, see formerTry
 
-	missing bool  // an object does not exist that something else has to make first
-	rows    []int // lines of the objects that it is about, where it is read from tables and conditions
-	state   bool  // one of its lines is part of an object or a table: it has no later line
-	depth   int   // how far behind in its first line it stands: the deepest error of a chain is the reason
+	missing bool        // an object does not exist that something else has to make first
+	objects []rowObject // what its states are of
+	rows    []int       // lines of the objects that it is about, where it is read from tables and conditions
+	state   bool        // one of its lines is part of an object or a table: it has no later line
+	depth   int         // how far behind in its first line it stands: the deepest error of a chain is the reason
 }
 
 // Line is a line of the text.

@@ -24,6 +24,8 @@ type shown struct {
 	rows   map[int]rowObject // the objects of rows, by their line
 	view   hostView
 	node   nodeBlock
+
+	describes []byte // the last command "oc describe" that was typed
 }
 
 // rowObject is an object by its names, "" where not known.
@@ -65,7 +67,7 @@ func (s *shown) see(number int, line []byte) {
 		}
 		if (c == ' ' || c == 'W' || c == 'N') && beginsEvent(line) {
 			if e, ok := describedRow(line); ok {
-				e.object = described(s.command())
+				e.object, e.namespace = described(s.describes)
 				s.addEvent(number, line, e)
 				return
 			}
@@ -73,7 +75,17 @@ func (s *shown) see(number int, line []byte) {
 	}
 	s.podRow(number, line)
 	s.object.see(number, line)
+	s.typed(line)
 	s.above[0], s.above[1] = s.above[1], line
+}
+
+// typed keeps a command that describes an object: its events stand far below it.
+func (s *shown) typed(line []byte) {
+	if bytes.Contains(line, []byte(" describe ")) {
+		if m := getCommand.Find(line); m != nil {
+			s.describes = m
+		}
+	}
 }
 
 // podRow reads a row of pods whose heading was not pasted, as behind grep.
@@ -117,6 +129,7 @@ var rowName = regexp.MustCompile(`^[a-z0-9][a-z0-9._:/-]*$`)
 func (s *shown) row(number int, line []byte) {
 	if _, ok := logline.Command(line); ok || bytes.Contains(line, []byte(" get ")) && getCommand.Match(line) {
 		s.table = nil
+		s.typed(line)
 		s.above[0], s.above[1] = s.above[1], line
 		return
 	}
@@ -179,7 +192,24 @@ func (s *shown) finish(x *Index, f *found) {
 			f.states = append(f.states, one)
 		}
 	}
-	f.addEvents(s.events, known, s.object.ready)
+	waiting := s.waitingPods()
+	for i := range s.events {
+		if e := &s.events[i]; e.namespace == "" {
+			e.namespace = waiting[strings.TrimPrefix(e.object, "pod/")]
+		}
+	}
+	f.addEvents(s.events, known, s.object.ready, waiting)
+}
+
+// waitingPods are the namespaces of pods, by name, that rows show to wait for longer than a start takes.
+func (s *shown) waitingPods() map[string]string {
+	waiting := map[string]string{}
+	for _, one := range s.states {
+		if one.kind == "pod" && !one.waits && strings.Contains(one.says, "Pending") {
+			waiting[one.name] = one.namespace
+		}
+	}
+	return waiting
 }
 
 // activating adds a unit that systemd has been starting for too long.
@@ -199,6 +229,33 @@ func (s *shown) activating(number int, unit string, line []byte) {
 		next: "journalctl -b -u " + unit + " shows what it waits for; its last line names the step"})
 }
 
+// alwaysRun are units that a node of a cluster does not stop by itself, except to restart them at once.
+var alwaysRun = set("kubelet", "crio", "NetworkManager")
+
+// inactive adds a unit that was stopped and not started again.
+func (s *shown) inactive(number int, unit string, line []byte) {
+	active, ok := bytes.CutPrefix(bytes.TrimLeft(line, " \t>"), []byte("Active: "))
+	if !ok || !alwaysRun[unit] {
+		return
+	}
+	host := s.view.host
+	s.states = slices.DeleteFunc(s.states, func(one state) bool { return one.stopped && one.name == unit && one.namespace == host })
+	m := stoppedUnit.FindSubmatch(active)
+	if m == nil {
+		return
+	}
+	says := "it is stopped, inactive (dead) since " + string(m[1])
+	if host != "" {
+		says = "it is stopped on " + host + ", inactive (dead) since " + string(m[1])
+	}
+	s.states = append(s.states, state{line: number, text: string(bytes.TrimRight(line, "\r\n")), kind: "unit", name: unit, namespace: host, says: says,
+		why: true, stopped: true, next: "on that host: sudo journalctl -u " + unit + " -n 50: who stopped it, and when. If no maintenance needs it down: " +
+			"sudo systemctl start " + unit + "; it fails again: its first error is the reason"})
+}
+
+// stoppedUnit is the state of a unit that ran and was stopped, with its time (systemd src/systemctl/systemctl-show.c).
+var stoppedUnit = regexp.MustCompile(`^inactive \(dead\) since ([^;\r\n]+)`)
+
 var startingUnit = regexp.MustCompile(`Active: activating \((start|auto-restart)\).*; (.+?) ago`)
 
 // addStates gathers what rows and conditions of a block show, which begins behind some lines.
@@ -216,6 +273,8 @@ func (c *collector) statesTo(r *Report, failures map[string]*Match) {
 		first state
 		t     *ruleMatches
 		lines []int
+
+		objects []rowObject
 	}
 	groups := map[string]*group{}
 	var keys []string
@@ -247,6 +306,7 @@ func (c *collector) statesTo(r *Report, failures map[string]*Match) {
 			g.t.first = append(g.t.first, line)
 		}
 		g.t.last, g.lines = line, append(g.lines, s.line)
+		g.objects = append(g.objects, s.object())
 	}
 	for _, key := range keys {
 		g := groups[key]
@@ -255,6 +315,7 @@ func (c *collector) statesTo(r *Report, failures map[string]*Match) {
 		words = strings.TrimRight(words, ". ")
 		c.match(failures, words, fault.ShowsPossible, g.t)
 		m := failures[words]
+		m.objects = g.objects
 		m.rows, m.Reason, m.effect = g.lines, g.first.why, g.first.effect
 		c.next[words] = cmp.Or(c.next[words], g.first.next)
 		c.steps[words] = c.steps[words] || !g.first.why

@@ -23,6 +23,7 @@ type state struct {
 	next                  string // the command that shows more
 	waits                 bool   // no trouble yet: it is on its way
 	why                   bool   // it says why
+	stopped               bool   // a unit that was stopped; its host is in the place of the namespace
 	effect                bool   // it only counts what other objects show
 	blank                 bool   // its row has only a name
 	roles, version        string // of a node
