@@ -51,7 +51,7 @@ func (v *view) networkReady() diagnosis.StageState {
 	}
 	c := condition(v.host.Node.API.Status.Conditions, corev1.NodeReady)
 	if c == nil {
-		return waiting(time.Time{}, "the Node has no Ready condition yet")
+		return v.withoutReady()
 	}
 	proof := v.conditionItem(c)
 	switch {
@@ -64,6 +64,16 @@ func (v *view) networkReady() diagnosis.StageState {
 		return unknown("the Node is not Ready, and its reason was not read")
 	}
 	return unknown("the Node is not Ready for another reason: " + c.Reason)
+}
+
+// withoutReady is the state of a Node without the condition Ready. A kubelet registers its Node with all its conditions
+// at once (kubernetes/kubernetes:pkg/kubelet/kubelet_node_status.go initialNode), so a Node without any was cut, or no
+// kubelet made it: nothing shows that it waits.
+func (v *view) withoutReady() diagnosis.StageState {
+	if len(v.host.Node.API.Status.Conditions) == 0 {
+		return unknown("the Node has no conditions: its status was left out, or no kubelet has reported")
+	}
+	return waiting(time.Time{}, "the Node has no Ready condition yet")
 }
 
 func (v *view) conditionItem(c *corev1.NodeCondition) evidence.Item {
@@ -93,7 +103,7 @@ func (v *view) ready() diagnosis.StageState {
 	c := condition(v.host.Node.API.Status.Conditions, corev1.NodeReady)
 	switch {
 	case c == nil:
-		return waiting(time.Time{}, "the Node has no Ready condition yet")
+		return v.withoutReady()
 	case c.Status == corev1.ConditionTrue:
 		return passed(c.LastTransitionTime.Time, v.conditionItem(c))
 	}

@@ -203,7 +203,8 @@ func unknownControlPlaneStage(s diagnosis.StageState) bool {
 // What is known to wait or to have failed stays, but for the stages of the bare
 // machine: a host whose disk was written does not wait for its inspection, and the
 // error of a BareMetalHost does not undo that its host has joined. That its
-// disk was written says nothing of whether it is powered now.
+// disk was written says nothing of whether it is powered now, and that a config was
+// applied once nothing of whether the Node is Ready now.
 func imply(stages []diagnosis.StageState) {
 	proved := fault.Stage("")
 	for i, s := range slices.Backward(stages) {
@@ -212,7 +213,7 @@ func imply(stages []diagnosis.StageState) {
 		}
 		bare := (s.State == diagnosis.StageWaiting || s.State == diagnosis.StageFailed) && before(s.Stage, fault.IgnitionFetched) &&
 			(s.Stage != fault.Powered || !before(proved, fault.IgnitionFetched))
-		if proved != "" && (bare || s.State == diagnosis.StageUnknown) && !unknownControlPlaneStage(s) {
+		if proved != "" && (bare || s.State == diagnosis.StageUnknown && s.Stage != fault.Ready) && !unknownControlPlaneStage(s) {
 			stages[i].State, stages[i].Why = diagnosis.StagePassed, "implied by "+string(proved)
 		}
 	}
