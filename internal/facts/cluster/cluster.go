@@ -62,7 +62,7 @@ func (Describer) Describe(ctx context.Context, w *facts.World) (diagnosis.Cluste
 		return info, err
 	}
 	if nodes, err := w.Some(ctx, evidence.Nodes, ""); len(nodes) == 0 && tolerate(err) == nil {
-		if info.Read, err = readWithoutHosts(ctx, w); err != nil {
+		if info.Read, info.ReadWrong, err = readWithoutHosts(ctx, w); err != nil {
 			return info, err
 		}
 		if info.Short, err = nodesMissing(ctx, w); err != nil {

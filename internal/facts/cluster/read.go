@@ -16,28 +16,33 @@ import (
 // maxNamed is how many objects of a kind are named that are not as they should be.
 const maxNamed = 3
 
-// readWithoutHosts says what was read where there is no Node, a part each: the answer about
-// hosts is then empty, and what was given is not.
-func readWithoutHosts(ctx context.Context, w *facts.World) ([]string, error) {
-	var parts []string
-	for _, read := range []func(context.Context, *facts.World) (string, error){
-		readVersion, readOperators, readPools, readNodePools, readMachineSets, readMachines, readBareMetalHosts,
-	} {
-		part, err := read(ctx, w)
-		if err := tolerate(err); err != nil {
-			return nil, err
-		}
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	return parts, nil
+// part is what was read of one kind, and whether something of it is not as it should be.
+type part struct {
+	says  string
+	wrong bool
 }
 
-func readVersion(ctx context.Context, w *facts.World) (string, error) {
+// readWithoutHosts says what was read where there is no Node, a part each: the answer about
+// hosts is then empty, and what was given is not. wrong: something of it is not as it should be.
+func readWithoutHosts(ctx context.Context, w *facts.World) (parts []string, wrong bool, err error) {
+	for _, read := range []func(context.Context, *facts.World) (part, error){
+		readVersion, readOperators, readPools, readHostedClusters, readNodePools, readMachineSets, readMachines, readBareMetalHosts, readAgents,
+	} {
+		p, err := read(ctx, w)
+		if err := tolerate(err); err != nil {
+			return nil, false, err
+		}
+		if p.says != "" {
+			parts, wrong = append(parts, p.says), wrong || p.wrong
+		}
+	}
+	return parts, wrong, nil
+}
+
+func readVersion(ctx context.Context, w *facts.World) (part, error) {
 	o, ok, err := w.Get(ctx, evidence.ClusterVersions, "", "version")
 	if !ok {
-		return "", err
+		return part{}, err
 	}
 	list := conditions.Of(o)
 	said := []string{"Available " + orUnknown(conditions.Find(list, "Available").Status)}
@@ -49,10 +54,10 @@ func readVersion(ctx context.Context, w *facts.World) (string, error) {
 	if c := conditions.Find(list, "Upgradeable"); c.Status == "False" {
 		said = append(said, "not Upgradeable ("+c.Reason+")")
 	}
-	return "ClusterVersion: " + strings.Join(said, ", "), nil
+	return part{"ClusterVersion: " + strings.Join(said, ", "), len(said) > 1 || said[0] != "Available True"}, nil
 }
 
-func readOperators(ctx context.Context, w *facts.World) (string, error) {
+func readOperators(ctx context.Context, w *facts.World) (part, error) {
 	list, err := w.Some(ctx, evidence.ClusterOperators, "")
 	return counted(list, "ClusterOperator", "Available and not Degraded", func(o evidence.Object) string {
 		all := conditions.Of(o)
@@ -68,7 +73,7 @@ func readOperators(ctx context.Context, w *facts.World) (string, error) {
 	}), err
 }
 
-func readPools(ctx context.Context, w *facts.World) (string, error) {
+func readPools(ctx context.Context, w *facts.World) (part, error) {
 	list, err := w.Some(ctx, evidence.MachineConfigPools, "")
 	return counted(list, "MachineConfigPool", "Updated", func(o evidence.Object) string {
 		all := conditions.Of(o)
@@ -84,47 +89,7 @@ func readPools(ctx context.Context, w *facts.World) (string, error) {
 	}), err
 }
 
-// readNodePools: the column MESSAGE of a table of them is the message of the condition Ready
-// (openshift/hypershift: api/hypershift/v1beta1/nodepool_types.go).
-func readNodePools(ctx context.Context, w *facts.World) (string, error) {
-	list, err := pastedNodePools(ctx, w)
-	return counted(list, "NodePool", "with the nodes that they want", func(o evidence.Object) string {
-		if evidence.String(o.Content, "metadata", "deletionTimestamp") != "" {
-			return "is being deleted"
-		}
-		return shortOf(o)
-	}), err
-}
-
-// pastedNodePools are those of a text. Elsewhere only those of a hosted cluster are looked at.
-func pastedNodePools(ctx context.Context, w *facts.World) ([]evidence.Object, error) {
-	if pasted, err := w.FromText(ctx); !pasted || err != nil {
-		return nil, err
-	}
-	return w.Some(ctx, evidence.NodePools, evidence.HostedNamespace)
-}
-
-// shortOf says how many nodes a NodePool has of those that it wants, "" where that is all.
-func shortOf(o evidence.Object) string {
-	want, have := evidence.Int(o.Content, "spec", "replicas"), evidence.Int(o.Content, "status", "replicas")
-	if have >= want {
-		return ""
-	}
-	said := fmt.Sprintf("%d of %d nodes", have, want)
-	if ready := conditions.Find(conditions.Of(o), "Ready"); ready.Message != "" {
-		said += " (" + ready.Message + ")"
-	}
-	return said
-}
-
-// nodesMissing reports whether a NodePool in a table has fewer nodes than it wants. On the platform
-// None its own count stays 0, which a table does not tell.
-func nodesMissing(ctx context.Context, w *facts.World) (bool, error) {
-	list, err := pastedNodePools(ctx, w)
-	return slices.ContainsFunc(list, func(o evidence.Object) bool { return o.Part() && shortOf(o) != "" }), tolerate(err)
-}
-
-func readMachineSets(ctx context.Context, w *facts.World) (string, error) {
+func readMachineSets(ctx context.Context, w *facts.World) (part, error) {
 	list, err := w.Some(ctx, evidence.MachineSets, openshift.MachineAPINamespace)
 	return counted(list, "MachineSet", "available", func(o evidence.Object) string {
 		want, have := evidence.Int(o.Content, "spec", "replicas"), evidence.Int(o.Content, "status", "availableReplicas")
@@ -135,7 +100,7 @@ func readMachineSets(ctx context.Context, w *facts.World) (string, error) {
 	}), err
 }
 
-func readMachines(ctx context.Context, w *facts.World) (string, error) {
+func readMachines(ctx context.Context, w *facts.World) (part, error) {
 	list, err := w.Some(ctx, evidence.Machines, openshift.MachineAPINamespace)
 	return counted(list, "Machine", "Running", func(o evidence.Object) string {
 		if phase := evidence.String(o.Content, "status", "phase"); phase != "Running" {
@@ -145,7 +110,7 @@ func readMachines(ctx context.Context, w *facts.World) (string, error) {
 	}), err
 }
 
-func readBareMetalHosts(ctx context.Context, w *facts.World) (string, error) {
+func readBareMetalHosts(ctx context.Context, w *facts.World) (part, error) {
 	list, err := w.Some(ctx, evidence.BareMetalHosts, openshift.MachineAPINamespace)
 	return counted(list, "BareMetalHost", "without an error", func(o evidence.Object) string {
 		if kind := evidence.String(o.Content, "status", "errorType"); kind != "" {
@@ -164,9 +129,9 @@ func readBareMetalHosts(ctx context.Context, w *facts.World) (string, error) {
 
 // counted is how many objects of a kind there are, and which are not as they should be. wrong
 // is what is wrong with one, "" where nothing is.
-func counted(list []evidence.Object, kind, good string, wrong func(evidence.Object) string) string {
+func counted(list []evidence.Object, kind, good string, wrong func(evidence.Object) string) part {
 	if len(list) == 0 {
-		return ""
+		return part{}
 	}
 	bad := map[string]string{}
 	for _, o := range list {
@@ -180,9 +145,9 @@ func counted(list []evidence.Object, kind, good string, wrong func(evidence.Obje
 	}
 	if len(bad) == 0 {
 		if len(list) == 1 {
-			return fmt.Sprintf("1 %s, %s", name, good)
+			return part{says: fmt.Sprintf("1 %s, %s", name, good)}
 		}
-		return fmt.Sprintf("%d %s, all %s", len(list), name, good)
+		return part{says: fmt.Sprintf("%d %s, all %s", len(list), name, good)}
 	}
 	var named []string
 	for _, n := range slices.Sorted(maps.Keys(bad)) {
@@ -192,7 +157,7 @@ func counted(list []evidence.Object, kind, good string, wrong func(evidence.Obje
 		}
 		named = append(named, n+" "+bad[n])
 	}
-	return fmt.Sprintf("%d %s, %s", len(list), name, strings.Join(named, ", "))
+	return part{fmt.Sprintf("%d %s, %s", len(list), name, strings.Join(named, ", ")), true}
 }
 
 func orUnknown(status string) string {

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -19,11 +20,44 @@ func TestCounted(t *testing.T) {
 		"2 Pools, b Degraded":            {object("a", ""), object("b", "Degraded")},
 		"4 Pools, a X, b X, c X, 1 more": {object("d", "X"), object("c", "X"), object("b", "X"), object("a", "X")},
 	} {
-		if got := counted(list, "Pool", "Updated", wrong); got != want {
-			t.Errorf("%q, want %q", got, want)
+		if got := counted(list, "Pool", "Updated", wrong); got.says != want || got.wrong != strings.ContainsAny(want, "DX") {
+			t.Errorf("%q, wrong %t, want %q", got.says, got.wrong, want)
 		}
 	}
 	if !slices.Equal([]string{orUnknown(""), orUnknown("True")}, []string{"unknown", "True"}) {
 		t.Error("a status that is not there is not unknown")
+	}
+}
+
+// TestOfHostedCluster: what a HostedCluster reports against itself is said, and what is information is not.
+func TestOfHostedCluster(t *testing.T) {
+	c := func(kind, status, message string) any {
+		return map[string]any{"type": kind, "status": status, "reason": "Some", "message": message}
+	}
+	history := func(state, version string) map[string]any {
+		return map[string]any{"history": []any{map[string]any{"state": state, "version": version, "startedTime": "2026-02-01T10:00:00Z"}}}
+	}
+	available := c("Available", "True", "x")
+	for name, tt := range map[string]struct {
+		status map[string]any
+		want   string
+		wrong  bool
+	}{
+		"completed": {map[string]any{"conditions": []any{available, c("Degraded", "False", ""), c("ClusterVersionUpgradeable", "False", "ack"),
+			c("Progressing", "False", "")}, "version": history("Completed", "4.18.3")}, "Available True, version 4.18.3 Completed", false},
+		"its operators wait": {map[string]any{"conditions": []any{available, c("ClusterVersionSucceeding", "False", "Some cluster operators are still updating: dns")},
+			"version": history("Partial", "")}, "ClusterVersionSucceeding False: Some cluster operators are still updating: dns, Available True, " +
+			"version not completed since 2026-02-01T10:00:00Z", true},
+		"only that it is not completed": {map[string]any{"conditions": []any{available}, "version": history("Partial", "4.18.3")},
+			"Available True, version 4.18.3 not completed since 2026-02-01T10:00:00Z", true},
+		"it fails":        {map[string]any{"conditions": []any{available, c("Degraded", "True", "")}}, "Degraded True: Some, Available True", true},
+		"not available":   {map[string]any{"conditions": []any{c("Available", "False", "etcd")}}, "Available False: etcd", true},
+		"nothing of that": {map[string]any{"conditions": []any{c("ValidConfiguration", "True", "")}}, "Available unknown", true},
+		"no status":       {map[string]any{}, "it has no conditions: its status was left out, or no controller has reported", true},
+	} {
+		said, wrong := ofHostedCluster(evidence.Object{Content: map[string]any{"status": tt.status}})
+		if said != tt.want || wrong != tt.wrong {
+			t.Errorf("%s: %q, wrong %t; want %q, %t", name, said, wrong, tt.want, tt.wrong)
+		}
 	}
 }

@@ -102,14 +102,32 @@ func onlyBootstrap(d *diagnosis.Diagnosis) string {
 // onlyFiles returns one line about single files without a host in which no known fault is, and no object that is not
 // well; "" otherwise.
 func onlyFiles(d *diagnosis.Diagnosis) string {
-	wrong := func(read string) bool { return read != "ClusterVersion: Available True" }
 	waits := func(h diagnosis.HostState) bool { return h.State != diagnosis.StageUnknown && !h.Done() }
 	cut := func(c evidence.Coverage) bool { return c.Damaged }
 	if d.Source.Kind != looseFiles || d.Cluster.Installer != nil || expected(d) > 0 || troubled(d) || nothingListed(d) ||
-		slices.ContainsFunc(d.Hosts, waits) || slices.ContainsFunc(d.Cluster.Read, wrong) || slices.ContainsFunc(d.Coverage, cut) {
+		slices.ContainsFunc(d.Hosts, waits) || d.Cluster.ReadWrong || slices.ContainsFunc(d.Coverage, cut) {
 		return ""
 	}
-	return strings.Join(append(slices.Clone(d.Cluster.Read), "no host was checked, and nothing is wrong in what the checks read"), "; ")
+	said := append(slices.Clone(d.Cluster.Read), "no host was checked, and nothing is wrong in what the checks read")
+	if kinds := unused(d); len(kinds) > 0 {
+		said = append(said, "not read by any check: "+few(kinds))
+	}
+	return strings.Join(said, "; ")
+}
+
+// unused are the kinds of objects in single files of which no check has read one: how they stand is not known.
+func unused(d *diagnosis.Diagnosis) []string {
+	var list []string
+	for _, r := range d.Source.Holds {
+		read := func(c evidence.Coverage) bool {
+			need, _, _ := strings.Cut(c.Need, " -n ")
+			return c.Count > 0 && need == r.String()
+		}
+		if !slices.ContainsFunc(d.Coverage, read) && r.Group != evidence.ProbeGroup {
+			list = append(list, r.Name)
+		}
+	}
+	return list
 }
 
 // onlyPasted returns one line about a pasted text in which no known fault is and all hosts are

@@ -85,22 +85,31 @@ func TestCompletedByService(t *testing.T) {
 
 // TestOnlyFiles: single files without a host are too little, and no open question, unless one shows what is not well.
 func TestOnlyFiles(t *testing.T) {
+	const nothing = "no host was checked, and nothing is wrong in what the checks read"
 	for name, tt := range map[string]struct {
 		kind    string
 		read    []string
+		bad     bool   // what was read is not well
+		holds   string // a kind of object
 		wrong   bool
 		damaged bool
 		want    string
 	}{
-		"nothing":           {kind: looseFiles, want: "no host was checked, and nothing is wrong in what the checks read"},
-		"a version":         {kind: looseFiles, read: []string{"ClusterVersion: Available True"}, want: "ClusterVersion: Available True; no host was checked, and nothing is wrong in what the checks read"},
-		"one that is not":   {kind: looseFiles, read: []string{"ClusterVersion: Available True, Failing"}},
-		"a pool":            {kind: looseFiles, read: []string{"2 MachineConfigPools, worker Degraded"}},
-		"a symptom":         {kind: looseFiles, wrong: true},
-		"a damaged file":    {kind: looseFiles, damaged: true},
-		"a whole collector": {kind: "must-gather"},
+		"nothing":                {kind: looseFiles, want: nothing},
+		"a version":              {kind: looseFiles, read: []string{"ClusterVersion: Available True"}, want: "ClusterVersion: Available True; " + nothing},
+		"pools":                  {kind: looseFiles, read: []string{"2 MachineConfigPools, all Updated"}, want: "2 MachineConfigPools, all Updated; " + nothing},
+		"one that is not":        {kind: looseFiles, read: []string{"ClusterVersion: Available True, Failing"}, bad: true},
+		"a kind without a check": {kind: looseFiles, holds: "widgets", want: nothing + "; not read by any check: widgets"},
+		"a kind that was read":   {kind: looseFiles, holds: "nodes", want: nothing},
+		"a symptom":              {kind: looseFiles, wrong: true},
+		"a damaged file":         {kind: looseFiles, damaged: true},
+		"a whole collector":      {kind: "must-gather"},
 	} {
-		d := &diagnosis.Diagnosis{Source: diagnosis.Source{Kind: tt.kind}, Cluster: diagnosis.ClusterInfo{Read: tt.read}}
+		d := &diagnosis.Diagnosis{Source: diagnosis.Source{Kind: tt.kind}, Cluster: diagnosis.ClusterInfo{Read: tt.read, ReadWrong: tt.bad},
+			Coverage: []evidence.Coverage{{Need: "nodes", State: evidence.Partial, Why: evidence.NotCollected, Count: 1}}}
+		if tt.holds != "" {
+			d.Source.Holds = []evidence.Resource{{Name: tt.holds}}
+		}
 		if tt.wrong {
 			d.Unexplained = []diagnosis.Unexplained{{Key: fault.Key{Fault: "x"}, Severity: fault.Error}}
 		}

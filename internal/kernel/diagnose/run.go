@@ -106,6 +106,7 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 			Kind:    desc.Kind,
 			Origin:  desc.Origin,
 			Whole:   desc.Whole,
+			Holds:   desc.Holds,
 			Name:    desc.Name,
 			API:     desc.API,
 			Vantage: desc.Vantage,

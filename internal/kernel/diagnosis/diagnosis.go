@@ -53,7 +53,8 @@ type Source struct {
 	Vantage string `json:"vantage,omitempty"`
 	// AtLeast says that now is the newest time in the source, and that the source does not
 	// say when it was read.
-	AtLeast bool `json:"nowAtLeast,omitempty"`
+	AtLeast bool                `json:"nowAtLeast,omitempty"`
+	Holds   []evidence.Resource `json:"-"` // see evidence.Description
 	// Newest is the newest time in the source, where the now that somebody gave is far from it.
 	Newest time.Time `json:"newest,omitzero"`
 }
@@ -71,6 +72,8 @@ type ClusterInfo struct {
 
 	Short bool     `json:"-"`              // of what was read instead, a NodePool has fewer nodes than it wants
 	Read  []string `json:"read,omitempty"` // where there is no Node: what else was read, and how it stands
+	// ReadWrong: something of that is not as it should be
+	ReadWrong bool `json:"-"`
 
 	// Others are machines whose journals show another system: none of them is a host of a cluster.
 	Others []OtherSystem `json:"others,omitempty"`

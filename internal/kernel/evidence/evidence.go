@@ -410,6 +410,8 @@ type Description struct {
 	// Notes are what the source holds and does not read, and how it was joined
 	// with others. They are part of the coverage of every run.
 	Notes []Coverage
+	// Holds are the kinds of objects in single files, where nothing else says what should be in a source.
+	Holds []Resource
 	// Hosted is set where the cluster that is looked at is a hosted one and its
 	// management cluster is read as well.
 	Hosted *Hosted

@@ -220,10 +220,10 @@ func (w *World) Hosted(ctx context.Context) (*evidence.Hosted, error) {
 	})
 }
 
-// FromText reports whether nothing but a pasted text is read.
-func (w *World) FromText(ctx context.Context) (bool, error) {
+// SourceKind is what kind of source is read (evidence.Description.Kind).
+func (w *World) SourceKind(ctx context.Context) (string, error) {
 	d, err := w.reader.Describe(ctx)
-	return d.Kind == "text", err
+	return d.Kind, err
 }
 
 // Matches returns the lines that carry a signature. A text that was not read whole

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -65,6 +67,9 @@ func (s *Source) Describe(ctx context.Context) (evidence.Description, error) {
 		s.now, s.nowKnown = now, true
 	}
 	d.Cut = s.cut
+	if s.kind == loose.Kind {
+		d.Holds = slices.SortedFunc(maps.Keys(s.ix.Objects), func(a, b evidence.Resource) int { return strings.Compare(a.String(), b.String()) })
+	}
 	if s.now.IsZero() && !s.clock.IsZero() && s.hostless() {
 		d.Now, d.ByClock = s.clock, true // that nothing of a host is in it needs no time
 		return d, nil
