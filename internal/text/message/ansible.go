@@ -28,6 +28,10 @@ var (
 	ansibleField  = regexp.MustCompile(`^\s+"?(msg|stderr)"?: ?"?(.*?)"?,?\s*$`)
 )
 
+// ansibleRecap is the last line about a host: it looks like a row of a table, and ends what the tasks before it printed
+// (ansible lib/ansible/plugins/callback/default.py, v2_playbook_on_stats).
+var ansibleRecap = regexp.MustCompile(`^\S+\s+: ok=\d+\s+changed=\d+\s+unreachable=\d+\s+failed=\d+`)
+
 // longestResult bounds the lines of one result.
 const longestResult = 200
 

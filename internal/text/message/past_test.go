@@ -46,6 +46,39 @@ func TestPast(t *testing.T) {
 	}
 }
 
+// TestRecap: the recap of a playbook ends what its tasks printed about a host, unless one of them has failed there.
+func TestRecap(t *testing.T) {
+	x := builtIn(t)
+	const (
+		fatal = "TASK [Compare] ****\nfatal: [m0]: FAILED! => {\"changed\": false, \"msg\": \"non-zero return code\", \"stderr\": \"the flux is low\"}\n"
+		retry = "FAILED - RETRYING: [m0]: Poll for the end (9 retries left).\n"
+		old   = "FAILED - RETRYING: Poll for the end (9 retries left).\n"
+	)
+	recap := func(host, unreachable, failed string) string {
+		return "PLAY RECAP ****\n" + host + "   : ok=99   changed=48   unreachable=" + unreachable + "    failed=" + failed + "    skipped=1   rescued=1    ignored=0\n"
+	}
+	for name, tt := range map[string]struct {
+		text string
+		want Result
+	}{
+		"a task fails":                  {fatal, Unknown},
+		"it was rescued":                {fatal + recap("m0", "0", "0"), Absent},
+		"it failed":                     {fatal + recap("m0", "0", "1"), Unknown},
+		"the host was lost":             {fatal + recap("m0", "1", "0"), Unknown},
+		"the recap of another host":     {fatal + recap("m1", "0", "0"), Unknown},
+		"it fails in the next run":      {recap("m0", "0", "0") + fatal, Unknown},
+		"it was tried again":            {retry + recap("m0", "0", "0"), Absent},
+		"so far":                        {retry, Unknown},
+		"on another host":               {retry + recap("m1", "0", "0"), Unknown},
+		"as older releases print it":    {old + recap("m0", "0", "0"), Absent},
+		"a table row next to the recap": {"m1   NotReady   worker   5d   v1.30.4\n" + recap("m0", "0", "0"), Unknown},
+	} {
+		if r := readText(t, x, tt.text); r.Result != tt.want {
+			t.Errorf("%s: %s, want %s: %+v", name, r.Result, tt.want, r)
+		}
+	}
+}
+
 // The grammar of an error says with which server it is, in wordings that no message has.
 func TestGrammar(t *testing.T) {
 	x := builtIn(t)
