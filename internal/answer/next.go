@@ -90,6 +90,11 @@ func (t *text) supplyList() []string {
 			return list // there is no cluster yet to ask
 		}
 	}
+	if r := t.o.Messages; r != nil && r.System != "" && len(t.d.Hosts) == 0 {
+		add("kubectl get nodes -o wide; kubectl get pods -A -o wide")
+		add("kubectl cluster-info dump --output-directory DIR    # objects, events and logs")
+		return list
+	}
 	if r := t.o.Messages; r != nil && r.NoCluster && len(t.d.Hosts) == 0 {
 		add(t.o.know("scan DIR/.openshift_install.log") + "    # there is no cluster yet to ask")
 		add(t.o.know("preflight DIR"))

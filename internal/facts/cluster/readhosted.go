@@ -20,18 +20,24 @@ const (
 	pastedText  = "text" // internal/source/paste
 )
 
-// lying are the objects of a kind that lies in a management cluster, where single files or a text have them.
-func lying(ctx context.Context, w *facts.World, r evidence.Resource) ([]evidence.Object, error) {
+// inFiles are the objects of a kind that lies in a management cluster, where single files have them.
+func inFiles(ctx context.Context, w *facts.World, r evidence.Resource) ([]evidence.Object, error) {
+	if kind, err := w.SourceKind(ctx); kind != singleFiles || err != nil {
+		return nil, err
+	}
+	return w.Some(ctx, r.In(""), "")
+}
+
+// pastedNodePools are those of a text, or of single files.
+func pastedNodePools(ctx context.Context, w *facts.World) ([]evidence.Object, error) {
 	kind, err := w.SourceKind(ctx)
 	switch {
 	case err != nil:
 		return nil, err
 	case kind == pastedText:
-		return w.Some(ctx, r, evidence.HostedNamespace)
-	case kind == singleFiles:
-		return w.Some(ctx, r.In(""), "")
+		return w.Some(ctx, evidence.NodePools, evidence.HostedNamespace)
 	}
-	return nil, nil
+	return inFiles(ctx, w, evidence.NodePools)
 }
 
 // normalFalse are conditions of a HostedCluster that are False while nothing is wrong: they are information, or end with
@@ -46,7 +52,7 @@ var badTrue = []string{"Degraded", "ClusterVersionFailing", "EtcdRecoveryActive"
 // readHostedClusters says which version each is at, and what it reports against itself. The operators of a hosted
 // cluster whose version is not completed mostly wait for its workers.
 func readHostedClusters(ctx context.Context, w *facts.World) (part, error) {
-	list, err := lying(ctx, w, evidence.HostedClusters)
+	list, err := inFiles(ctx, w, evidence.HostedClusters)
 	if len(list) == 0 {
 		return part{}, err
 	}
@@ -101,7 +107,7 @@ const longestCondition = 260
 // readNodePools: the column MESSAGE of a table of them is the message of the condition Ready
 // (openshift/hypershift: api/hypershift/v1beta1/nodepool_types.go).
 func readNodePools(ctx context.Context, w *facts.World) (part, error) {
-	list, err := lying(ctx, w, evidence.NodePools)
+	list, err := pastedNodePools(ctx, w)
 	return counted(list, "NodePool", "with the nodes that they want", func(o evidence.Object) string {
 		if evidence.String(o.Content, "metadata", "deletionTimestamp") != "" {
 			return "is being deleted"
@@ -126,7 +132,7 @@ func shortOf(o evidence.Object) string {
 // nodesMissing reports whether a NodePool in a table has fewer nodes than it wants. On the platform
 // None its own count stays 0, which a table does not tell.
 func nodesMissing(ctx context.Context, w *facts.World) (bool, error) {
-	list, err := lying(ctx, w, evidence.NodePools)
+	list, err := pastedNodePools(ctx, w)
 	return slices.ContainsFunc(list, func(o evidence.Object) bool { return o.Part() && shortOf(o) != "" }), tolerate(err)
 }
 
@@ -136,7 +142,7 @@ var installed = []string{"installed", "added-to-existing-cluster"}
 
 // readAgents counts the Agents of single files by the state of their host.
 func readAgents(ctx context.Context, w *facts.World) (part, error) {
-	list, err := lying(ctx, w, evidence.HostedAgents)
+	list, err := inFiles(ctx, w, evidence.HostedAgents)
 	return counted(list, "Agent", "installed", func(o evidence.Object) string {
 		state := evidence.String(o.Content, "status", "debugInfo", "state")
 		if slices.Contains(installed, state) {

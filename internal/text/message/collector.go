@@ -38,6 +38,7 @@ type collector struct {
 	modes        []fileMode
 	release3     bool
 	system       string
+	openShift    bool // it may be of OpenShift
 	certificates []certificate
 	clocks       []clock
 }
@@ -217,11 +218,8 @@ func (c *collector) report() *Report {
 	}
 	r.Release3 = c.release3
 	r.NoCluster = c.terraform || byFault["installer-infrastructure-failed"] != nil
-	if r.System = c.system; r.System != "" {
-		for i := range r.Symptoms {
-			r.Symptoms[i].Next = withKubectl(r.Symptoms[i].Next)
-		}
-	}
+	r.System, r.OpenShift = c.system, c.openShift
+	r.neutral()
 	c.x.rank(r)
 	return r
 }
@@ -270,7 +268,7 @@ func (c *collector) enders() (list []ender) {
 			list = append(list, ender{
 				line: l.Number, text: plainLower(nil, []byte(l.Text)), host: l.host, state: l.form == logline.State && !ansibleRecap.MatchString(l.Text),
 				typed: isTyped(l),
-				over: r.over, ends: r.Ends, stage: stageIndex(r.Proves),
+				over:  r.over, ends: r.Ends, stage: stageIndex(r.Proves),
 			})
 		}
 	}

@@ -130,8 +130,13 @@ func wrappedRest(after []byte) string {
 // ofBootstrap reports whether a pod is a static pod of the bootstrap host: a cluster has none in kube-system
 // (openshift/installer:data/data/bootstrap/files/usr/local/bin/bootkube.sh.template; the operators' render commands).
 func (o rowObject) ofBootstrap() bool {
-	return o.logged && (o.namespace == openshift.SystemNamespace || strings.HasPrefix(o.name, "bootstrap-") || strings.HasPrefix(o.name, "etcd-bootstrap-"))
+	static := o.namespace == openshift.SystemNamespace && !ofDeployment.MatchString(o.name)
+	return o.logged && (static || strings.HasPrefix(o.name, "bootstrap-") || strings.HasPrefix(o.name, "etcd-bootstrap-"))
 }
+
+// ofDeployment is how the name of a pod ends that a Deployment made: it is no static pod
+// (kubernetes/kubernetes:pkg/controller/deployment/sync.go, staging/src/k8s.io/apiserver/pkg/storage/names/generate.go).
+var ofDeployment = regexp.MustCompile(`-[0-9a-z]{6,10}-[0-9a-z]{5}$`)
 
 // bootstrapPodNext is where the log of such a pod is: often there is no API to ask yet.
 const bootstrapPodNext = "it is a static pod of the bootstrap host: there, sudo crictl ps -a --name CONTAINER, and sudo crictl logs --tail 50 of the newest " +

@@ -74,11 +74,13 @@ func (x *Index) Read(ctx context.Context, in io.Reader, clean func(string) strin
 		fallthrough
 	case len(head) <= maxPaste:
 		c.system = systemOf(head)
+		c.openShift = c.system == "" && ofOpenShift.Match(head)
 		f := x.block(head)
 		x.rewritten(head, &f)
 		x.judge(head, &f)
 		c.add(f)
 	default:
+		c.openShift = true // nothing is said of a text that is not looked at whole
 		err = x.blocks(ctx, io.MultiReader(bytes.NewReader(head), in), func(f found) { c.add(f) })
 	}
 	return c.report(), err

@@ -43,6 +43,8 @@ type Report struct {
 
 	// System is another distribution of Kubernetes whose text it is, "" for OpenShift and where nothing shows it.
 	System string `json:"-"`
+	// OpenShift says that the text has words that only OpenShift has, or is too long to say that it has none.
+	OpenShift bool `json:"-"`
 
 	// NoCluster says that the text is of an installation that was still making its machines.
 	NoCluster bool `json:"-"`
@@ -247,11 +249,25 @@ func Merge(texts []*Report) *Report {
 		all.Errors, all.ErrorLines, all.PastErrors = append(all.Errors, r.Errors...), all.ErrorLines+r.ErrorLines, all.PastErrors+r.PastErrors
 		all.Lines, all.Bytes = all.Lines+r.Lines, all.Bytes+r.Bytes
 		all.Release3 = all.Release3 || r.Release3
-		if all.System != r.System {
-			all.System = "" // not all of them are of it
+		if all.OpenShift = all.OpenShift || r.OpenShift; all.System == "" {
+			all.System = r.System
 		}
 	}
+	if all.OpenShift {
+		all.System = "" // not all of them are of it
+	}
+	all.neutral()
 	return all
+}
+
+// neutral takes out of the next steps what another distribution does not have.
+func (r *Report) neutral() {
+	if r.System == "" {
+		return
+	}
+	for i := range r.Symptoms {
+		r.Symptoms[i].Next = withKubectl(r.Symptoms[i].Next)
+	}
 }
 
 func join(a, b []Match) []Match {

@@ -151,9 +151,47 @@ func TestOtherSystem(t *testing.T) {
 		"w1   Ready   <none>   88m   v1.30.5-gke.1014001\n":    "GKE",
 		"w1   Ready   <none>   88m   v1.30.11\n":               "",
 		"POST https://192.168.49.2:8443/api/v1/nodes failed\n": "minikube",
+		"k0s[1]: v1.31.2+k0s.0\n":                              "k0s",
+		"no attribute 'metalk8s-2.6.0'\n":                      "MetalK8s",
+		"pod=agent_cattle-system(1)\n":                         "Kubernetes of Rancher",
+		"rancher/hyperkube:v1.19.4-rancher1   kubelet\n":       "Kubernetes of Rancher",
+		"[preflight] kubeadm join 192.0.2.7:6443\n":            "Kubernetes of kubeadm",
+		`"Kubelet version" kubeletVersion="v1.34.3"`:           "plain Kubernetes",
+		`"Kubelet version" kubeletVersion="v1.31.6+1b8dafd"`:   "",
+		"the password of kubeadmin is in auth\n":               "",
+		"cattle-system   Active\nopenshift-etcd   Active\n":    "", // Rancher looks after a cluster of OpenShift
 	} {
 		if got := systemOf([]byte(text)); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestOtherSystemOfFiles: of several texts one that names another distribution is enough, unless another one is of OpenShift; and a pod
+// of a Deployment is no static pod of the bootstrap host.
+func TestOtherSystemOfFiles(t *testing.T) {
+	x := builtIn(t)
+	const back = `E0120 11:43:31.787674    4787 pod_workers.go:191] Error syncing pod f44e45ba-5293-44de-8b83-e28bdd200d68 ("NAME_kube-system(f44e)"), ` +
+		`skipping: failed to "StartContainer" for "metrics" with CrashLoopBackOff: "back-off 20s restarting failed container=metrics ` +
+		`pod=NAME_kube-system(f44e45ba-5293-44de-8b83-e28bdd200d68)"` + "\n"
+	nextOf := func(name, beside string) (system, next string) {
+		texts := []*Report{readText(t, x, "cattle-system\n"), readText(t, x, strings.ReplaceAll(back, "NAME", name))}
+		if beside != "" {
+			texts = append(texts, readText(t, x, beside))
+		}
+		r := Merge(texts)
+		if len(r.Symptoms) == 0 {
+			t.Fatalf("%s: no symptom: %+v", name, r)
+		}
+		return r.System, r.Symptoms[0].Next
+	}
+	if system, next := nextOf("metrics-8449844bf-s2dtd", ""); system == "" || !strings.HasPrefix(next, "kubectl -n kube-system logs metrics-8449844bf-s2dtd") {
+		t.Errorf("%q: %q", system, next)
+	}
+	if system, next := nextOf("metrics-m0", ""); system == "" || strings.Contains(next, "bootstrap") || strings.Contains(next, "oc ") || next == "" {
+		t.Errorf("a static pod: %q: %q", system, next)
+	}
+	if system, next := nextOf("metrics-8449844bf-s2dtd", "ns/openshift-etcd\n"); system != "" || !strings.HasPrefix(next, "oc ") {
+		t.Errorf("next to a text of OpenShift: %q: %q", system, next)
 	}
 }
