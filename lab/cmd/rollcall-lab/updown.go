@@ -239,9 +239,10 @@ func follow(ctx context.Context, e env, gone <-chan struct{}) error {
 		select {
 		case <-ctx.Done():
 			fmt.Fprintln(e.stderr, "interrupted, taking the lab down")
-			clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-			defer cancel()
-			return errors.Join(ctx.Err(), stop(clean, e), e.dir.Remove())
+			if err := stop(context.WithoutCancel(ctx), e); err != nil {
+				return errors.Join(ctx.Err(), err) // the directory says whom the next one has to stop
+			}
+			return errors.Join(ctx.Err(), e.dir.Remove())
 		case <-gone:
 			if s, err := e.dir.ReadState(); err == nil && s.Stage == lab.Failed {
 				continue
@@ -301,46 +302,59 @@ func down(ctx context.Context, e env, _ []string) error {
 }
 
 // stop ends the supervisor of a lab, if one lives, and with it all that it
-// started.
+// started. It takes 90 seconds at most.
 func stop(ctx context.Context, e env) error {
-	release, free, err := e.dir.Lock()
-	if err != nil {
+	var s lab.State
+	// One that has just begun says in a moment who it is, and one that ends is gone in a moment.
+	ended, err := e.polled(ctx, func() (bool, error) {
+		var err error
+		s, err = e.dir.ReadState()
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return s.PID != 0, err
+	})
+	if err != nil || ended {
 		return err
 	}
-	if free {
-		release()
-		return nil
-	}
-	s, err := e.dir.ReadState()
-	if errors.Is(err, fs.ErrNotExist) || s.PID == 0 {
+	if s.PID == 0 {
 		return fmt.Errorf("stop the lab: somebody holds %s.lock but does not say who it is", e.dir)
 	}
-	if err != nil {
-		return err
-	}
-	if err := isSupervisor(s.PID); err != nil {
+	if err := isSupervisor(s.PID); err != nil && !errors.Is(err, fs.ErrNotExist) { // it may have just ended
 		return err
 	}
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		if err := syscall.Kill(s.PID, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("stop the supervisor %d: %w", s.PID, err)
 		}
-		for range 300 {
-			release, free, err := e.dir.Lock()
-			if err != nil {
-				return err
-			}
-			if free {
-				release()
-				return nil
-			}
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			time.Sleep(100 * time.Millisecond)
+		if ended, err := e.polled(ctx, func() (bool, error) { return false, nil }); err != nil || ended {
+			return err
 		}
 	}
 	return fmt.Errorf("the supervisor %d does not end", s.PID)
+}
+
+// polled looks for 30 seconds whether the lab's supervisor has ended, or until enough says that this is long enough.
+func (e env) polled(ctx context.Context, enough func() (bool, error)) (ended bool, err error) {
+	for range 300 {
+		release, free, err := e.dir.Lock()
+		if err != nil {
+			return false, err
+		}
+		if free {
+			release()
+			return true, nil
+		}
+		if stop, err := enough(); stop || err != nil {
+			return false, err
+		}
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return false, nil
 }
 
 // isSupervisor makes sure that a number read from a file still is one of ours.
