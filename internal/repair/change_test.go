@@ -429,7 +429,7 @@ func TestChangeKilledThenResumed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n, at := range all {
-			if !sample.Whole() && (i+n)%4 != 0 {
+			if !sample.Whole() && (i+n)%8 != 0 {
 				continue // each repair at some of its points, each point with some repairs
 			}
 			t.Run(c.remedy+"/"+at.Step+"/"+at.At, func(t *testing.T) {
@@ -462,7 +462,7 @@ func TestChangeKilledThenUndone(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n, at := range all {
-			if at.At == "before began" || !sample.Whole() && (i+n)%4 != 0 {
+			if at.At == "before began" || !sample.Whole() && (i+n)%8 != 0 {
 				continue
 			}
 			t.Run(c.remedy+"/"+at.Step+"/"+at.At, func(t *testing.T) {

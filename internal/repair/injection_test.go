@@ -147,12 +147,12 @@ var injections = []struct {
 // TestInjections tries every fault at every action; docs/repair-faults.md is what was seen.
 // The sample has every fault and every action.
 func TestInjections(t *testing.T) {
-	every := 4
+	every := 12
 	switch {
 	case sample.Whole() || *update:
 		every = 1
 	case testing.Short():
-		every = 8 // for the race detector they are alike
+		every = 16 // for the race detector they are alike
 	}
 	const path = "../../docs/repair-faults.md"
 	have, err := os.ReadFile(path)
