@@ -78,7 +78,7 @@ func (c *check) nodesReady() (Indicator, error) {
 			case diagnosis.StagePassed, diagnosis.StageNotApplicable:
 				t.held = append(t.held, h.Name)
 			case diagnosis.StageUnknown:
-				t.miss(h.Name, errors.New("Ready is not known"))
+				t.miss(h.Name, errors.New("not known"))
 			default:
 				t.open, t.proof = append(t.open, h.Name), append(t.proof, s.Evidence...)
 			}
