@@ -202,6 +202,7 @@ var schedulingNext = []struct{ says, next string }{
 		"such nodes: as long as the others run nothing is missing, and the number of replicas can be lowered"},
 	{"were not ready", nodesNext}, {"node.kubernetes.io/not-ready", nodesNext}, {"node.kubernetes.io/unreachable", nodesNext},
 	{"were unschedulable", "oc get nodes: SchedulingDisabled is a node that is cordoned, by a person or for an update: oc describe node NODE shows since when"},
+	{"Insufficient ", resourcesNext}, // before the taint, which control-plane nodes always have
 	{"untolerated taint", "the message has the taint: oc get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints shows who has it. A taint that " +
 		"a controller sets (node.kubernetes.io/*, node.cloudprovider.kubernetes.io/*) ends with its reason, and is not removed by hand"},
 	{"node affinity", "oc get pod POD -n NAMESPACE -o yaml: nodeSelector and affinity; oc get nodes --show-labels: no node has these labels"},
@@ -212,6 +213,8 @@ var schedulingNext = []struct{ says, next string }{
 const nodesNext = "the nodes are the reason: oc get nodes -o wide, then oc describe node of one that is not ready. Its condition Ready has the reason; " +
 	"after that the pods of the network on it, and the journal of its kubelet"
 
+const resourcesNext = "oc describe nodes shows what is requested on each; give the nodes what is short, or lower the requests"
+
 // nextOfScheduling is what to look at for a pod that is not scheduled.
 func nextOfScheduling(e event) string {
 	for _, s := range schedulingNext {
@@ -220,7 +223,7 @@ func nextOfScheduling(e event) string {
 			return strings.NewReplacer("NAMESPACE", cmp.Or(e.namespace, "NAMESPACE"), "POD", cmp.Or(name, "POD")).Replace(s.next)
 		}
 	}
-	return "oc describe nodes shows what is requested on each; give the nodes what is short, or lower the requests"
+	return resourcesNext
 }
 
 func (f *found) addEvent(e event) {

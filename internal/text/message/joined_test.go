@@ -59,10 +59,11 @@ func TestMistypedCommand(t *testing.T) {
 func TestNextOfScheduling(t *testing.T) {
 	x := builtIn(t)
 	for says, want := range map[string]string{
-		"0/2 nodes are available: 2 node(s) were not ready.":                                         "oc describe node of one that is not ready",
-		"0/2 nodes are available: 2 node(s) had untolerated taint {node.kubernetes.io/not-ready: }.": "oc describe node of one that is not ready",
-		"0/2 nodes are available: 2 Insufficient memory.":                                            "lower the requests",
-		"0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.":              "nodeSelector",
+		"0/2 nodes are available: 2 node(s) were not ready.":                                                               "oc describe node of one that is not ready",
+		"0/2 nodes are available: 2 node(s) had untolerated taint {node.kubernetes.io/not-ready: }.":                       "oc describe node of one that is not ready",
+		"0/2 nodes are available: 2 Insufficient memory.":                                                                  "lower the requests",
+		"0/6 nodes are available: 3 Insufficient cpu, 3 node(s) had untolerated taint {node-role.kubernetes.io/master: }.": "lower the requests",
+		"0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.":                                    "nodeSelector",
 	} {
 		text := "$ oc -n odd describe pod p1\nEvents:\n  Type     Reason            Age                  From               Message\n" +
 			"  ----     ------            ----                 ----               -------\n  Warning  FailedScheduling  4m (x701 over 3h)    default-scheduler  " + says + "\n"
