@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
@@ -72,6 +73,34 @@ status: {phase: Failed, errorMessage: x}
 			}
 			if b.Stays.Value() != tt.stays || !b.Counts.Value().Equal(tt.counts) {
 				t.Errorf("stays %s, counts from %s; want %t, %s", b.Stays, b.Counts, tt.stays, tt.counts)
+			}
+		})
+	}
+}
+
+// TestCordon: of a row of a table it is not known whether a rollout is at its Node; its pool says so.
+func TestCordon(t *testing.T) {
+	const pool = "-- cluster-scoped-resources/machineconfiguration.openshift.io/machineconfigpools/worker.yaml --\n" + `apiVersion: machineconfiguration.openshift.io/v1
+kind: MachineConfigPool
+metadata: {name: worker}
+status: {conditions: [{type: Updating, status: "UPDATES"}]}
+`
+	const node = "-- cluster-scoped-resources/core/nodes/crane-worker-9.yaml --\n" + `apiVersion: v1
+kind: Node
+metadata: {name: crane-worker-9, labels: {node-role.kubernetes.io/worker: ""}, annotations: {NOTES}}
+spec: {unschedulable: true}
+status: {conditions: [{type: Ready, status: "True"}]}
+`
+	for _, tt := range []struct{ name, notes, updates, first string }{
+		{"a row, and its pool updates", evidence.PartMark + ": fields", "True", ""},
+		{"a row, and its pool does not", evidence.PartMark + ": fields", "False", "Node crane-worker-9 is cordoned (SchedulingDisabled)"},
+		{"a whole Node at which no rollout is", "", "True", "Node crane-worker-9 is cordoned (SchedulingDisabled), and no rollout is seen at it"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			changes := strings.Replace(pool, "UPDATES", tt.updates, 1) + strings.Replace(node, "NOTES", tt.notes, 1)
+			b := factstest.Fields[Bad](t, factstest.World(t, factstest.Metal, changes), hostFact, factstest.Host("crane-worker-9"))
+			if first := b.First.Value(); first != tt.first {
+				t.Errorf("%q, want %q", first, tt.first)
 			}
 		})
 	}

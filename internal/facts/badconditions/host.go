@@ -56,6 +56,11 @@ func readHost(ctx context.Context, w *facts.World, s fault.Subject) (Bad, error)
 		shown = append(shown, evidence.Item{Locator: h.Node.Loc.At("status.conditions"),
 			Excerpt: "no condition of Node " + h.Node.API.Name + " speaks against it"})
 		list = append(list, ofNode(h)...)
+		cordon, err := cordoned(ctx, w, h)
+		if err != nil {
+			return Bad{}, err
+		}
+		list = append(list, cordon...)
 		older, err := olderKubelet(ctx, w, h)
 		if err != nil {
 			return Bad{}, err
@@ -87,23 +92,30 @@ func ofNode(h inventory.Host) []condition {
 		since := c.LastTransitionTime.UTC()
 		list = append(list, condition{says, since, pressureNormal, evidence.Item{Locator: h.Node.Loc.At("status.conditions"), Excerpt: says, Time: since}})
 	}
-	if n.Spec.Unschedulable && !inRollout(n) && !inMaintenance(n) && (h.Machine == nil || h.Machine.API.DeletionTimestamp == nil) {
-		list = append(list, cordoned(h))
-	}
 	return list
 }
 
 // cordoned is the condition of a Node that somebody cordoned. Since when is in its taint; where
-// that has no time it is not known, and is not taken for short.
-func cordoned(h inventory.Host) condition {
-	says := fmt.Sprintf("Node %s is cordoned (SchedulingDisabled), and no rollout is seen at it", h.Node.API.Name)
+// that has no time it is not known, and is not taken for short. A row of a table has no annotations:
+// a cordon is then part of the rollout that the Node's pool shows.
+func cordoned(ctx context.Context, w *facts.World, h inventory.Host) ([]condition, error) {
+	n := &h.Node.API
+	if !n.Spec.Unschedulable || inRollout(n) || inMaintenance(n) || h.Machine != nil && h.Machine.API.DeletionTimestamp != nil {
+		return nil, nil
+	}
+	says := fmt.Sprintf("Node %s is cordoned (SchedulingDisabled)", n.Name)
+	if n.Annotations[evidence.PartMark] == "" {
+		says += ", and no rollout is seen at it"
+	} else if updating, err := poolUpdates(ctx, w, h.Pool.Name); err != nil || updating {
+		return nil, err
+	}
 	c := condition{says: says, item: evidence.Item{Locator: h.Node.Loc.At("spec.unschedulable"), Excerpt: says}}
 	for _, t := range h.Node.API.Spec.Taints {
 		if t.Key == corev1.TaintNodeUnschedulable && t.TimeAdded != nil && evidence.Plausible(t.TimeAdded.UTC()) {
 			c.since, c.normal, c.item.Time = t.TimeAdded.UTC(), cordonNormal, t.TimeAdded.UTC()
 		}
 	}
-	return c
+	return []condition{c}, nil
 }
 
 // inRollout reports a Node that the machine-config-operator brings to another config: it cordons
