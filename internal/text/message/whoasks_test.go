@@ -29,6 +29,10 @@ func TestWhoAsksWhom(t *testing.T) {
 			"oauth-openshift.apps.c.example.com on 172.30.0.10:53: no such host\n", "oauth-openshift.apps.c.example.com: the name does not resolve", "*.apps"},
 		"a load balancer of the API": {"error: Get \"https://a1b2.elb.example.com:6443/api?timeout=32s\": dial tcp: lookup a1b2.elb.example.com on 172.30.0.10:53: " +
 			"no such host\n", "a1b2.elb.example.com: the name does not resolve", "dig +short a1b2.elb.example.com"},
+		"the update service": {"  Message: Unable to retrieve available updates: Get https://api.openshift.com/api/upgrades_info/v1/graph?channel=stable-4.9: " +
+			"dial tcp 192.0.2.7:443: connect: connection timed out\n", "the update service at api.openshift.com:443", "httpsProxy"},
+		"a service of Red Hat": {"Get \"https://api.openshift.com/api/accounts_mgmt/v1/certificates\": dial tcp 192.0.2.7:443: i/o timeout\n",
+			"a service of Red Hat at api.openshift.com:443", "httpsProxy"},
 		"the cluster DNS itself": {"error looking up self: lookup _etcd._tcp.c.example.com on 172.31.0.10:53: read udp 10.9.0.12:44974->172.31.0.10:53: i/o timeout\n",
 			"the cluster DNS at 172.31.0.10", "openshift-dns"},
 		"a certificate of the cloud": {"May 08 13:46:37 m1 kubelet[10978]: E0508 13:46:37.520984   10978 openstack_instances.go:75] Failed to find flavors: Get " +
