@@ -133,7 +133,7 @@ func (r *bodyReader) line(at int, line string, found *[]span) bool {
 		}
 		i = to
 		switch w := line[from:to]; {
-		case isFullWord(w) && !hashBefore(line[:from]) && !ofLonger(line, from, to):
+		case (isFullWord(w) || isFullHead(w)) && !hashBefore(line[:from]) && !ofLonger(line, from, to):
 			if !r.active() && publicDER(w) {
 				r.public, r.head = true, false
 			}
@@ -229,7 +229,7 @@ func mixedWord(w string) bool {
 // isFullWord reports whether a word is a whole line of base64: as long as programs break lines, and
 // mixed as base64 is.
 func isFullWord(w string) bool {
-	if len(w) != 64 && len(w) != 70 && len(w) != 76 || strings.HasPrefix(w, "AAAA") {
+	if !lineLong(w) || strings.HasPrefix(w, "AAAA") {
 		return false
 	}
 	n := classesOf(w)
@@ -244,6 +244,13 @@ func isFullWord(w string) bool {
 	}
 	return changes > len(w)/3
 }
+
+// lineLong reports whether a word is as long as programs break lines of base64.
+func lineLong(w string) bool { return len(w) == 64 || len(w) == 70 || len(w) == 76 }
+
+// isFullHead reports whether a word is the first line of something public. The lengths and names that
+// it begins with have long rows of capitals, so that it may be less mixed than the lines behind it.
+func isFullHead(w string) bool { return lineLong(w) && publicDER(w) }
 
 // ofLonger reports whether a word is a part of one in the alphabet of URLs.
 func ofLonger(line string, from, to int) bool {

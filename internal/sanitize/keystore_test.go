@@ -13,6 +13,7 @@ import (
 	"encoding/hex"
 	"math/big"
 	mathrand "math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -91,6 +92,39 @@ func TestBinaryKeys(t *testing.T) {
 		for how, text := range spell(raw) {
 			if out := s.Text(text); out != text {
 				t.Errorf("%s, %s, is hidden: %.90s", name, how, out)
+			}
+		}
+	}
+}
+
+// TestPublicKeyOverLines holds that public keys stay whatever their numbers are: the first
+// line of one in 20 is less mixed than base64 is elsewhere.
+func TestPublicKeyOverLines(t *testing.T) {
+	r := mathrand.NewChaCha8([32]byte{7})
+	s := sanitizer(t, "salt")
+	modulus := make([]byte, 256)
+	for n := range 400 {
+		if _, err := r.Read(modulus); err != nil {
+			t.Fatal(err)
+		}
+		modulus[0] |= 0x80
+		key := &rsa.PublicKey{N: new(big.Int).SetBytes(modulus), E: 65537}
+		raw, err := x509.MarshalPKIXPublicKey(key)
+		if n%2 == 1 {
+			raw, err = x509.MarshalPKCS1PublicKey(key), nil
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := base64.StdEncoding.EncodeToString(raw)
+		for _, width := range []int{64, 70, 76} {
+			var b strings.Builder
+			b.WriteString("keystore: |\n")
+			for line := range slices.Chunk([]byte(text), width) {
+				b.WriteString("  " + string(line) + "\n")
+			}
+			if out := s.Text(b.String()); out != b.String() {
+				t.Fatalf("key %d in lines of %d is hidden:\n%s\n%s", n, width, b.String(), out)
 			}
 		}
 	}
