@@ -109,7 +109,7 @@ func (a *Approver) pods(ctx context.Context, w *facts.World) error {
 		if waits == "" {
 			waits = waiting
 		}
-		if t := notReadySince(o); since.IsZero() || t.Before(since) {
+		if t := notReadySince(o); t.After(since) { // it stopped when the last of them did
 			since = t
 		}
 		shown = append(shown, o.Shows("status", strings.TrimSpace(fmt.Sprintf("pod %s is %s, ready: %t %s", o.Name, phase, ready, waiting)), time.Time{}))
@@ -124,7 +124,26 @@ func (a *Approver) pods(ctx context.Context, w *facts.World) error {
 	a.Pods.Prove(shown...)
 	a.Running.Set(running, shown...)
 	a.Waiting.Set(waits, shown...)
-	a.Since.Set(since, shown...)
+	if running || a.Pods.Value() > 0 {
+		a.Since.Set(since, shown...)
+		return nil
+	}
+	return a.lastLed(ctx, w)
+}
+
+// lastLed sets since when no pod is there: the approver renewed or gave back its lease while
+// it ran. A drain deletes the pod a moment before the Deployment has the next one.
+func (a *Approver) lastLed(ctx context.Context, w *facts.World) error {
+	lease, ok, shown, err := one(ctx, w, evidence.Leases, openshift.MachineApproverNamespace, approverLease)
+	if err != nil {
+		return facts.Miss(err, &a.Since)
+	}
+	if !ok {
+		a.Since.Set(time.Time{}, shown)
+		return nil
+	}
+	renewed := evidence.Time(lease.Content, "spec", "renewTime")
+	a.Since.Set(renewed, lease.Shows("spec.renewTime", "renewed "+excerpt.Time(renewed), renewed))
 	return nil
 }
 
@@ -142,7 +161,13 @@ func containerState(pod evidence.Object) (ready bool, waiting string) {
 	return false, ""
 }
 
+// notReadySince is since when a pod is not ready at the least: its condition's time, that of
+// its deletion, or its creation.
 func notReadySince(pod evidence.Object) time.Time {
+	if until := evidence.Time(pod.Content, "metadata", "deletionTimestamp"); !until.IsZero() {
+		grace := min(max(0, evidence.Int(pod.Content, "metadata", "deletionGracePeriodSeconds")), 86400)
+		return until.Add(-time.Duration(grace) * time.Second)
+	}
 	list, _ := evidence.Field(pod.Content, "status", "conditions").([]any)
 	for _, e := range list {
 		c, _ := e.(map[string]any)

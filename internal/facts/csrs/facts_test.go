@@ -5,6 +5,7 @@ import (
 	"encoding/pem"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/facts/factstest"
@@ -67,6 +68,43 @@ func TestApprover(t *testing.T) {
 		if a := read(factstest.World(t, factstest.Metal, "", need)); !missing(a) {
 			t.Errorf("without %s: %+v", need, a)
 		}
+	}
+}
+
+// TestApproverStopped holds since when the approver does not run: a moment ago while a drain
+// moves it, whatever is left of it and however old the rest is.
+func TestApproverStopped(t *testing.T) {
+	const pods = "namespaces/openshift-cluster-machine-approver/pods/"
+	pod := func(name, more, status string) string {
+		return "-- " + pods + name + "/" + name + ".yaml --\napiVersion: v1\nkind: Pod\n" +
+			"metadata: {name: " + name + ", namespace: openshift-cluster-machine-approver, creationTimestamp: \"2026-03-01T08:03:00Z\", labels: {app: machine-approver}" + more + "}\n" +
+			"spec: {nodeName: m0}\nstatus: " + status + "\n"
+	}
+	const gone = "machine-approver-5f6d7c8b9-fedcb"
+	none := "-- delete:" + pods + gone + "/" + gone + ".yaml --\n" +
+		"-- namespaces/openshift-cluster-machine-approver/core/pods.yaml --\napiVersion: v1\nkind: PodList\nitems: []\n"
+	led := none + "-- patch:namespaces/openshift-cluster-machine-approver/coordination.k8s.io/leases/cluster-machine-approver-leader.yaml --\n" +
+		"spec: {renewTime: \"2026-03-01T11:58:40.000000Z\"}\n"
+	leaves := pod(gone, `, deletionTimestamp: "2026-03-01T11:59:30Z", deletionGracePeriodSeconds: 30`,
+		`{phase: Running, conditions: [{type: Ready, status: "True", lastTransitionTime: "2026-03-01T08:03:30Z"}], containerStatuses: [{name: machine-approver-controller, ready: false}]}`)
+	evicted := pod("machine-approver-5f6d7c8b9-older", "",
+		`{phase: Failed, reason: Evicted, conditions: [{type: Ready, status: "False", lastTransitionTime: "2026-03-01T09:00:00Z"}]}`)
+	for name, c := range map[string]struct{ changes, since string }{
+		"no pod":                     {led, "2026-03-01T11:58:40Z"},
+		"one leaves":                 {leaves, "2026-03-01T11:59:00Z"},
+		"one leaves, one is evicted": {leaves + evicted, "2026-03-01T11:59:00Z"},
+	} {
+		a := factstest.Fields[csrs.Approver](t, factstest.World(t, factstest.Metal, c.changes), csrs.ApproverFact(), factstest.Cluster())
+		is(t, name+": running", a.Running, false)
+		since, err := a.Since.Get()
+		if err != nil || since.UTC().Format(time.RFC3339) != c.since {
+			t.Errorf("%s: since %s (%v), want %s", name, since, err, c.since)
+		}
+	}
+	a := factstest.Fields[csrs.Approver](t, factstest.World(t, factstest.Metal, none, evidence.Objects(evidence.Leases, openshift.MachineApproverNamespace)),
+		csrs.ApproverFact(), factstest.Cluster())
+	if !unknown(a.Since) {
+		t.Errorf("without pod and leases: since %s", a.Since.Value())
 	}
 }
 
