@@ -167,7 +167,7 @@ func TestGet(t *testing.T) {
 		{"widgets", "", "", "", "NAMESPACE   NAME   SIZE   AGE\nns          w      3      24h\n"},
 		{"wd", "", "ns", "", "NAME   SIZE   AGE\nw      3      24h\n"},
 		{"widgets.example.com", "w", "", "", "NAMESPACE   NAME   SIZE   AGE\nns          w      3      24h\n"},
-		{"widget", "x", "", "", "! widgets.example.com x: not collected: 1 others are there, each in a file of its own, and no list that shows whether it existed\n"},
+		{"widget", "x", "", "", "! widgets.example.com x: not collected: it is not among the 1 of its kind that are there; the archive has no list that shows whether it existed\n"},
 		{"secrets", "", "", "", "NAMESPACE   NAME   TYPE     DATA   AGE\nns          s      Opaque   1      <unknown>\n"},
 	} {
 		got, err := a.table(t.Context(), c.word, Query{Name: c.name, Namespace: c.namespace, Selector: c.selector})

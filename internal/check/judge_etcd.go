@@ -115,7 +115,7 @@ func (l *look) member(ctx context.Context, id string) (string, evidence.Item, er
 	}
 	want, err := strconv.ParseUint(id, 16, 64)
 	if err != nil {
-		return "", evidence.Item{}, &notThere{"etcd member", id}
+		return "", evidence.Item{}, &notThere{what: "etcd member", name: id}
 	}
 	for _, o := range list {
 		members, _ := evidence.Field(o.Content, "answer", "members").([]any)

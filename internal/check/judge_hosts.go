@@ -108,7 +108,7 @@ func decideIPMI(ctx context.Context, l *look, c *shellcommand.Call) (*decision, 
 		}
 	}
 	if len(mine) == 0 {
-		return nil, &notThere{"BareMetalHost with the BMC", address}
+		return nil, &notThere{what: "BareMetalHost with the BMC", name: address}
 	}
 	switch what := c.Args[len(c.Args)-1]; what {
 	case "on":

@@ -134,7 +134,7 @@ func hostOf(c *shellcommand.Call) []string {
 }
 
 // errNoHost says that a command does not say where it runs.
-var errNoHost = &notThere{"node", "that it names: give the command with the host, as ssh core@HOST or oc debug node/NODE -- runs it"}
+var errNoHost = &notThere{what: "node", name: "that it names: give the command with the host, as ssh core@HOST or oc debug node/NODE -- runs it"}
 
 // hostNode is the Node of the host on which a call runs.
 func (l *look) hostNode(ctx context.Context, c *shellcommand.Call) (*evidence.Object, error) {

@@ -99,7 +99,7 @@ func (l *look) approveEach(ctx context.Context, names []string, waiting []csrs.R
 	for _, name := range names {
 		i := slices.IndexFunc(waiting, func(r csrs.Request) bool { return r.Name == strings.TrimPrefix(name, "csr/") })
 		if i < 0 {
-			return nil, &notThere{"pending certificate request", name}
+			return nil, &notThere{what: "pending certificate request", name: name}
 		}
 		r := waiting[i]
 		d.objects = append(d.objects, "csr/"+r.Name+" for "+csr.Shown(r))

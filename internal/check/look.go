@@ -26,11 +26,14 @@ type look struct {
 }
 
 // notThere is the error of an object that was looked for and not found.
-type notThere struct{ what, name string }
+type notThere struct{ what, name, namespace string }
 
 // Error implements error.
 func (e *notThere) Error() string {
-	return fmt.Sprintf("there is no %s %s in what was read: check the name, the namespace and the cluster", e.what, e.name)
+	if e.namespace != "" {
+		return fmt.Sprintf("there is no %s %s in namespace %s of what was read: check both names and the cluster", e.what, e.name, e.namespace)
+	}
+	return fmt.Sprintf("there is no %s %s in what was read: check the name and the cluster", e.what, e.name)
 }
 
 // undecided is the error of a question that no source answers.
@@ -61,7 +64,7 @@ func (l *look) one(ctx context.Context, r evidence.Resource, namespace, name str
 		if u := l.partial(ctx, r, namespace); u != nil {
 			return nil, u
 		}
-		return nil, &notThere{words[r], name}
+		return nil, &notThere{words[r], name, namespace}
 	}
 	return list[i], nil
 }
@@ -201,7 +204,7 @@ func (l *look) picked(ctx context.Context, r evidence.Resource, c *shellcommand.
 		}
 	}
 	if len(list) == 0 {
-		return nil, &notThere{words[r], "that it names"}
+		return nil, &notThere{what: words[r], name: "that it names"}
 	}
 	return list, nil
 }

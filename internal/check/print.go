@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/page"
@@ -84,11 +85,16 @@ func (s *Step) write(p *page.Page) {
 		p.Para(2, page.Dim.Span("seen      "), page.Plain, e.Locator.String()+": "+e.Excerpt)
 	}
 	for _, m := range s.Missing {
-		text := m.What
-		if m.Supply != "" {
-			text += "; to get it: " + m.Supply
+		var parts []string
+		if m.What != s.Why { // that stands above
+			parts = append(parts, m.What)
 		}
-		p.Para(2, page.Dim.Span("missing   "), page.Plain, text)
+		if m.Supply != "" {
+			parts = append(parts, "to get it: "+m.Supply)
+		}
+		if len(parts) > 0 {
+			p.Para(2, page.Dim.Span("missing   "), page.Plain, strings.Join(parts, "; "))
+		}
 	}
 	if s.Refused != "" {
 		p.Para(2, page.Dim.Span("advice    "), page.Plain, "why it is common unsafe advice, and when it is safe: rollcall explain "+s.Refused)

@@ -37,7 +37,7 @@ func (s *Source) Choose(ctx context.Context, r evidence.Resource, namespace stri
 	list, err = s.answer(ctx, c)
 	if u, ok := evidence.AsUnavailable(err); ok && u.Why == evidence.NotCollected && len(list) == 0 {
 		one := *u
-		one.Detail = fmt.Sprintf("%d others are there, each in a file of its own, and no list that shows whether it existed", others)
+		one.Detail = fmt.Sprintf("it is not among the %d of its kind that are there; the archive has no list that shows whether it existed", others)
 		return nil, &one
 	}
 	return list, err
