@@ -92,6 +92,18 @@ func TestMCPCommand(t *testing.T) {
 	}
 }
 
+// TestMCPInTerminal: who types `mcp` and means a pool is told what waits for input.
+func TestMCPInTerminal(t *testing.T) {
+	for _, typed := range []bool{true, false} {
+		var out, errs bytes.Buffer
+		code := Main(t.Context(), []string{"rollcall", "mcp", "--archives-only", "--root", t.TempDir()}, cmdutil.IO{Cache: shared, In: strings.NewReader(""),
+			Out: &out, Err: &errs, Screen: cmdutil.Screen{InTerminal: typed}, Getenv: func(string) string { return "" }, Clock: time.Now})
+		if said := strings.Contains(errs.String(), "diagnose mcp/NAME"); code != cmdutil.ExitOK || out.Len() > 0 || said != typed {
+			t.Errorf("typed %t: %d, stdout %q, stderr %q", typed, code, &out, &errs)
+		}
+	}
+}
+
 // TestMCPSecrets: a secret in a text or in an error does not come back.
 func TestMCPSecrets(t *testing.T) {
 	const secret = "hunter2Sesame4711"

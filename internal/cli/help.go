@@ -61,11 +61,32 @@ func rootUsage(cmd *cobra.Command) string {
 	return b.String()
 }
 
+// helpCommand is `help`: cobra's own prints the help of the program, and ends well, for a word that is
+// no command.
+func (a *app) helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "print the help of a command",
+		Long:    "Help prints the help of a command, as --help behind it does.",
+		GroupID: groupOther,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			if len(rest) > 0 {
+				return a.noCommand(found, rest)
+			}
+			return found.Help()
+		},
+	}
+}
+
 // optionsCommand prints the flags that the help of the whole program leaves out.
 func (a *app) optionsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "options",
-		Short: "list every flag of status and diagnose, and those of every command",
+		Short: "list every flag of status and diagnose, and those that all commands have",
 		Long: `Options lists the flags of status and diagnose by what they are for, and at the end those
 that every command has. Other commands have some of them and some of their own: see the
 help of each.`,

@@ -70,7 +70,7 @@ func (a *app) rootCommand() *cobra.Command {
 		}
 	}
 	root.AddCommand(a.gatherCommand())
-	root.SetHelpCommandGroupID(groupOther)
+	root.SetHelpCommand(a.helpCommand())
 	root.SetCompletionCommandGroupID(groupOther)
 	setHelp(root)
 	return root

@@ -4,6 +4,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -47,6 +48,10 @@ link leads outside.`,
 			o.Name, o.Live, o.Clock, o.Clean = frame.Name, !archivesOnly, frame.IO.Clock, frame.CleanLines
 			o.Log = frame.Log
 			keepContext(&source)
+			if frame.IO.Screen.InTerminal {
+				fmt.Fprintf(frame.IO.Err, "%[1]s mcp speaks the Model Context Protocol on standard input: an assistant\n"+
+					"starts it. Ctrl-D ends it. For a MachineConfigPool: %[1]s diagnose mcp/NAME\n", frame.Name)
+			}
 			return serve(cmd.Context(), frame, o, answers(frame.Quieter(), source))
 		},
 	}

@@ -69,6 +69,9 @@ func (a *App) AddConnectFlags(cmd *cobra.Command, o *session.Options) {
 			if f.Hidden = !shown; shown {
 				f.Usage = usage
 			}
+			if f.DefValue == "0" { // kubectl's, which is explained in the words above
+				f.DefValue = ""
+			}
 		})
 	})
 }
@@ -79,8 +82,8 @@ var connectUsage = map[string]string{
 	"context":         "`NAME` of the context in the kubeconfig",
 	"as":              "act as this `USER`",
 	"as-group":        "act as a member of this `GROUP`; repeatable",
-	"request-timeout": "give up on one request after this `TIME`, such as 30s; 0: 15 seconds",
-	"namespace":       "`NAME`; accepted as in every plugin: the answer is always for the whole cluster",
+	"request-timeout": "give up on one request after this `TIME`, such as 30s; without it, or with 0: 15s",
+	"namespace":       "`NAME`, which every kubectl plugin takes; ignored: the answer is for the whole cluster",
 	"server":          "`URL` of the API server, instead of the kubeconfig's",
 }
 

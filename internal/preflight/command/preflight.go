@@ -191,7 +191,7 @@ func (a *app) openPlan(o preflightFlags) (*plan.Source, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, session.Usagef("there is no directory %s; name the one with install-config.yaml", dir)
 	case err == nil && !info.IsDir():
-		return nil, session.Usagef("%s is a file: write %s preflight -f %s", dir, a.Name, dir)
+		return nil, session.Usagef("%s is a file: run %s preflight -f %s", dir, a.Name, dir)
 	}
 	return a.openPlanIn(os.DirFS(dir), dir, o.installDir)
 }
@@ -205,11 +205,11 @@ func (a *app) openPlanIn(fsys fs.FS, dir string, installDir bool) (*plan.Source,
 	s, err := read(fsys, ".", dir, a.IO.Clock())
 	switch {
 	case errors.Is(err, plan.ErrOtherManifests):
-		return nil, fmt.Errorf("%w; if it is the directory of an installation, write %s preflight --install-dir %s", err, a.Name, dir)
+		return nil, fmt.Errorf("%w; if it is the directory of an installation, run %s preflight --install-dir %s", err, a.Name, dir)
 	case errors.Is(err, plan.ErrNoPlan):
 		if below, _ := fs.Glob(fsys, "*/install-config.yaml"); len(below) > 0 { // the pattern is good
 			first := filepath.Join(dir, filepath.Dir(below[0]))
-			return nil, fmt.Errorf("%w; there is one in %s: write %s preflight %s", err, first, a.Name, first)
+			return nil, fmt.Errorf("%w; there is one below: %s preflight %s", err, a.Name, first)
 		}
 		return nil, fmt.Errorf("%w; openshift-install consumes these files: name your copies with -f FILE", err)
 	}
