@@ -3,10 +3,12 @@ package answer
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/page"
 )
@@ -85,40 +87,81 @@ func sourceParts(d *diagnosis.Diagnosis) []string {
 	return append(parts, "as of "+page.Clock(d.Now))
 }
 
-// subject says that the answer was narrowed, and what of it is left.
+// aboutSigns are the signs of an answer about one subject.
+var aboutSigns = map[diagnosis.AboutState]Headline{
+	diagnosis.AboutBroken:   {Sign: page.Bad, Paint: page.Red},
+	diagnosis.AboutOpen:     {Sign: page.Open, Paint: page.Yellow},
+	diagnosis.AboutWarning:  {Sign: page.Warn, Paint: page.Yellow},
+	diagnosis.AboutProgress: {Sign: page.Wait, Paint: page.Yellow},
+	diagnosis.AboutAccepted: {Sign: page.Warn, Paint: page.Yellow},
+	diagnosis.AboutGood:     {Sign: page.Good, Paint: page.Green},
+}
+
+// stands writes how the subject stands that the answer was narrowed to, and below it the verdict on the whole cluster.
+func (t *text) stands() {
+	h := aboutSigns[t.o.About.State]
+	mark := t.Sign(h.Sign)
+	if strings.EqualFold(mark, "ok") {
+		mark = "OK"
+	}
+	t.Lead(0, h.Paint.Span(mark+" "+t.o.Subject.String()+": "), "  ", page.Plain, t.o.Brief(t.o.About.Says), 0)
+	t.Para(0, page.Plain.Span("The whole cluster: "), page.Plain, t.wholeVerdict())
+}
+
+// wholeVerdict is the verdict on the whole cluster in an answer about a subject, with its sign.
+func (t *text) wholeVerdict() string {
+	o := t.o
+	o.Subject = nil
+	w := newText(t.whole(), o)
+	w.short = true
+	h := HeadlineOf(w.d)
+	said := w.Sign(h.Sign) + " " + h.Words
+	if reason := w.verdictReason(); reason != "" {
+		said += ": " + reason
+	}
+	return said
+}
+
+// subject shows the row and the steps of the subject that the answer was narrowed to.
 func (t *text) subject() {
 	if t.o.Subject == nil {
 		return
 	}
-	t.Blank()
-	t.Para(0, page.Bold.Span(t.o.Subject.String()+": "), page.Plain, t.subjectVerdict()+"; the line above is about the whole cluster")
+	if len(t.o.Row) > 0 {
+		t.Blank()
+		t.Parts(0, page.Plain, each(t.o.Row, func(cell string) string { return t.o.Brief(evidence.Shorten(cell, longestCell)) }))
+	}
 	for _, h := range t.d.Hosts {
 		if t.o.Subject.Kind == fault.Host && h.Name == t.o.Subject.Name {
+			t.Blank()
 			t.stages(h)
+			t.blocked(h)
 		}
 	}
 }
 
-// subjectVerdict is what the answer says of the subject that it was narrowed to.
-func (t *text) subjectVerdict() string {
-	switch {
-	case len(t.d.Roots) > 0:
-		return page.Count(len(t.d.Roots), "cause concerns it", "causes concern it")
-	case len(t.d.Unexplained) > 0:
-		return "something is wrong with it and the cause is not known"
-	case len(t.d.Accepted) > 0:
-		return page.Count(len(t.d.Accepted), "accepted finding concerns it", "accepted findings concern it")
+// longestCell is how much of a message a row has.
+const longestCell = 400
+
+// blocked says what of a host's pool stops it at its stage, where the cause is not at the host itself: the effects
+// have the rest.
+func (t *text) blocked(h diagnosis.HostState) {
+	if h.Done() || t.o.Catalog == nil {
+		return
 	}
-	for _, h := range t.d.Hosts {
-		switch {
-		case t.o.Subject.Kind != fault.Host || h.Name != t.o.Subject.Name:
-		case h.State == diagnosis.StageFailed:
-			return "it failed at " + string(h.Stage) + ", and what was read does not prove why"
-		case !h.Done():
-			return "it has not got past " + string(h.Stage)
+	for _, r := range t.d.Roots {
+		for _, c := range r.Cases {
+			if c.Subject == *t.o.Subject || !slices.Contains(h.BlockedBy, c.Key) {
+				continue
+			}
+			for _, k := range c.Explains { // nearest first; the cause itself is below
+				if f, ok := t.o.Catalog.Fault(k.Fault); ok && k.Subject.Kind == fault.Pool && f.Blocks == h.Stage {
+					t.Lead(2, page.Yellow.Span("Blocked: "), "  ", page.Plain, t.title(k), 0)
+					return
+				}
+			}
 		}
 	}
-	return "nothing known is wrong with it"
 }
 
 // whole is the diagnosis before it was narrowed to a subject.

@@ -26,8 +26,6 @@ type htmlPage struct {
 	Todo         []htmlTodo // of several causes
 	Source       []pair
 	Outcomes     string
-	About        string // the subject that the answer was narrowed to
-	AboutSays    string
 	Roots        []htmlRoot
 	Open         []htmlOpen
 	Waits        []pair
@@ -68,7 +66,8 @@ func HTML(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 		p.Reason = "" // the summary has it
 	}
 	if o.Subject != nil {
-		p.About, p.AboutSays = o.Subject.String(), t.subjectVerdict()
+		p.Class, p.Sign = signClasses[aboutSigns[o.About.State].Sign], page.Style{}.Sign(aboutSigns[o.About.State].Sign)
+		p.Headline, p.Reason, p.MoreReasons = o.Subject.String()+": "+o.About.Says, "The whole cluster: "+t.wholeVerdict(), nil
 	}
 	p.Accepted = t.htmlAccepted()
 	p.AtRisk = len(d.Accepted) > 0 && d.Accepted[0].DataRisk

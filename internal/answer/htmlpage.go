@@ -83,9 +83,6 @@ func (m *markup) header(p htmlPage) {
 			m.put("</ul>")
 		})
 	}
-	if p.About != "" {
-		m.put("<p class=\"reason\"><b>{}:</b> {}. The line above is about the whole cluster.</p>\n", p.About, p.AboutSays)
-	}
 	m.put(`<dl class="source">`)
 	for _, s := range p.Source {
 		m.put(`<div><dt>{}</dt> <dd>{}</dd></div>`, s.Term, s.Text)

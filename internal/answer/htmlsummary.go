@@ -41,7 +41,7 @@ func (t *text) summaryWhat() pair {
 		}
 		parts = append(parts, "cause unknown")
 	case t.o.Subject != nil:
-		return pair{summaryState, t.o.Subject.String() + ": " + t.subjectVerdict()}
+		return pair{summaryState, t.o.Subject.String() + ": " + t.o.About.Says}
 	case t.d.Verdict.Class == diagnosis.Settling:
 		parts = append(parts, "in progress, expected until "+page.Clock(t.d.Verdict.Until))
 		return pair{summaryState, strings.Join(t.withHosts(parts), "; ")}

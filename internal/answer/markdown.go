@@ -78,7 +78,9 @@ var toFillIn = [][2]string{{"Impact", "who notices it, and what does not work fo
 func (m *markdown) headOfRecord() {
 	h := HeadlineOf(m.whole())
 	m.printf("# Incident record: %s\n\n", h.Words)
-	if reason := m.verdictReason(); reason != "" {
+	if about := m.o.Subject; about != nil {
+		m.printf("%s\n\nThe whole cluster: %s\n\n", m.md(about.String()+": "+m.o.About.Says), m.md(m.wholeVerdict()))
+	} else if reason := m.verdictReason(); reason != "" {
 		m.printf("%s\n\n", m.md(reason))
 	}
 	m.printf("| | |\n| --- | --- |\n| Read | %s |\n", m.md(strings.Join(sourceParts(m.d), ", ")))

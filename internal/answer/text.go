@@ -29,10 +29,12 @@ type Options struct {
 	Call      string                // the call that takes the flags which read more; "": diagnose, over the same source
 	Skip      []evidence.SupplyKind // what that call has no flag for, or does not need
 	Refused   map[string]Remedy
-	Plan      PlanCommand    // nil: there is none
-	Done      []Deed         // what Rollcall did to this cluster from here, for an incident record
-	Subject   *fault.Subject // the diagnosis was narrowed to it
-	All       bool           // also hosts that are done
+	Plan      PlanCommand     // nil: there is none
+	Done      []Deed          // what Rollcall did to this cluster from here, for an incident record
+	Subject   *fault.Subject  // the diagnosis was narrowed to it
+	About     diagnosis.About // how it stands
+	Row       []string        // what oc get prints of it, its command first; none: it was not read
+	All       bool            // also hosts that are done
 	NoHeaders bool
 	Whole     *diagnosis.Diagnosis // the diagnosis before it was narrowed; nil: it was not
 	Wide      bool                 // leave nothing out
@@ -192,7 +194,11 @@ func (t *text) answer() {
 }
 
 func (t *text) verdict() {
-	h := HeadlineOf(t.whole())
+	if t.o.Subject != nil {
+		t.stands()
+		return
+	}
+	h := HeadlineOf(t.d)
 	if r := t.o.Messages; r != nil && r.Result != message.Absent && t.nothingElse() && ofLines(r) {
 		h.Words = "UNDECIDED: " + t.unknownSays(r, t.o.Catalog)
 		if r.Result == message.Present {

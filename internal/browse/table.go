@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
@@ -18,6 +19,23 @@ func (k Kind) table(wide bool) []column {
 		columns = []column{age()}
 	}
 	return slices.DeleteFunc(slices.Clone(columns), func(c column) bool { return c.wide && !wide })
+}
+
+// Cell is a column of one object.
+type Cell struct{ Name, Value string }
+
+// Row are the columns that oc get prints of an object behind its name; none of a kind that is not known.
+func Row(r evidence.Resource, o evidence.Object, now time.Time) []Cell {
+	var row []Cell
+	for _, k := range Kinds() {
+		if k.Resource.Name != r.Name || k.Resource.Group != r.Group {
+			continue
+		}
+		for _, c := range k.table(false) {
+			row = append(row, Cell{c.name, c.cell(object{o.Content, now})})
+		}
+	}
+	return row
 }
 
 // Print prints a table, as oc prints it. clean makes a cell harmless for the terminal; headers says

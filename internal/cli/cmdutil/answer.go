@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -75,6 +76,7 @@ func (a *App) Answer(ctx context.Context, r *session.Run, format string, q Quest
 		default:
 			shown.About = &s
 			shown.Diagnosis = focus(d, s, r.Related(ctx, d, s))
+			shown.Stands = diagnose.About(shown.Diagnosis, s)
 		}
 	}
 	if err := a.PrintAnswer(ctx, format, r, shown); err != nil {
@@ -83,7 +85,10 @@ func (a *App) Answer(ctx context.Context, r *session.Run, format string, q Quest
 	if q.Undecided != nil {
 		return exitOf(d, q.Undecided(d), a.Output.FailOn)
 	}
-	return AnswerExit(shown.Diagnosis, shown.About != nil, a.Output.FailOn)
+	if shown.About != nil {
+		return exitOf(shown.Diagnosis, shown.Stands.State == diagnosis.AboutOpen, a.Output.FailOn)
+	}
+	return AnswerExit(d, false, a.Output.FailOn)
 }
 
 // Shown is an answer as it is printed.
@@ -91,6 +96,7 @@ type Shown struct {
 	Diagnosis *diagnosis.Diagnosis
 	Whole     *diagnosis.Diagnosis // Diagnosis, before it was narrowed to a subject
 	About     *fault.Subject       // nil: it is not narrowed
+	Stands    diagnosis.About      // how that subject stands
 	Changed   *answer.Changed      // since a baseline; nil: none was given
 
 	Call string // these two as in answer.Options
@@ -103,7 +109,7 @@ func (a *App) PrintAnswer(ctx context.Context, format string, r *session.Run, s 
 	o.Changed, o.Call, o.Skip = s.Changed, s.Call, s.Skip
 	o.Subject, o.Plan = s.About, a.PlanCommand(ctx, r, s.Whole)
 	if s.About != nil {
-		o.Whole = s.Whole
+		o.Whole, o.About, o.Row = s.Whole, s.Stands, row(ctx, r, *s.About, s.Whole.Now)
 	} else if err := addMessages(ctx, r, s.Whole, &o); err != nil {
 		return err
 	}
