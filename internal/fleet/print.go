@@ -147,7 +147,11 @@ func reasons(c Result, l Look) []string {
 		all = append(all, "cause unknown: "+l.Clean(title))
 	}
 	if len(all) == 0 && c.State != Quiet {
-		return []string{l.Clean(strings.TrimSuffix(c.Headline+": "+c.Reason, ": "))}
+		headline := c.Headline + ": "
+		if c.Reason != "" && strings.HasPrefix(c.Headline, looks[c.State].words) {
+			headline = "" // the column before says it
+		}
+		return []string{l.Clean(strings.TrimSuffix(headline+c.Reason, ": "))}
 	}
 	if more := len(all) - 1; more > 0 && !l.Wide {
 		return []string{all[0] + fmt.Sprintf("; %d more", more)}
