@@ -7,7 +7,7 @@ import (
 
 // TestReasons holds that a row does not say its state twice, and never says nothing.
 func TestReasons(t *testing.T) {
-	l := Look{Clean: func(s string) string { return s }}
+	l := Look{}
 	for name, c := range map[string]struct {
 		of   Result
 		want []string
