@@ -148,7 +148,8 @@ var kubeletCSRApprover = []peerCase{
 }
 
 func TestPeers(t *testing.T) {
-	for peer, cases := range map[string][]peerCase{"machine approver": machineApprover, "kubelet-csr-approver": kubeletCSRApprover} {
+	for peer, cases := range map[string][]peerCase{"machine approver": machineApprover, "kubelet-csr-approver": kubeletCSRApprover, "k0s": k0sApprover,
+		"deckhouse": deckhouseApprover, "ekco": ekco, "kubelet-serving-cert-approver": servingCertApprover, "all": forged} {
 		for _, tt := range cases {
 			t.Run(peer+"/"+tt.name, func(t *testing.T) {
 				r := tt.make().Named("case")
