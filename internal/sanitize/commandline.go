@@ -82,7 +82,8 @@ var piped = []form{
 }
 
 // positionMarks are in every text that positions finds something in.
-var positionMarks = []string{"identified", "set password", "password", "vault login", "net use", "sqlplus", "send \"", "send \\\"", "securestring"}
+var positionMarks = []string{"identified", "set password", "password", "vault login", "net use", "sqlplus", "send \"", "send \\\"", "securestring",
+	"nmcli", "wpa_passphrase", "requirepass", "masterauth"}
 
 // positioned are secrets that only their place in a command or statement tells.
 var positioned = []form{
@@ -98,7 +99,13 @@ var positioned = []form{
 	{`\`, lazily(`(?i)\bnet use[ \t]+(?:(?:[a-z]:|\*)[ \t]+)?(?:\\*"\\+[^"\r\n]+"|\\+\S+)[ \t]+` +
 		`(?:\\*"([^"\r\n\\]{4,})\\*"|([^\s"'\\/*][^\s"'\\]{3,}))(?:[ \t]+/[a-z]|["'\\]|[ \t\r]*(?:\n|$))`)},
 	{"net user", lazily(`(?i)\bnet user[ \t]+\S+[ \t]+([^\s"'\\/][^\s"'\\]{3,})`)},
-	{"send", lazily(`\bsend[ \t]+(?:--[ \t]+)?\\*"([^"\s\\]{6,})\\+r`)}, // expect
+	{"nmcli", lazily(`\bnmcli\b[^\r\n|;]{0,100}?[ \t]w(?:ifi)?[ \t][^\r\n|;]{0,160}?[ \t]password[ \t]+` + shellWord)},
+	{"nmcli", lazily(`\bnmcli\b[^\r\n|;]{0,100}?[ \t](?:m(?:od(?:ify)?)?|add)[ \t][^\r\n|;]{0,160}?[ \t]` +
+		`[\w-]+\.(?:[\w-]*psk|[\w-]*password|wep-key\d|pin)[ \t]+` + shellWord)},
+	{"wpa_passphrase", lazily(`\bwpa_passphrase[ \t]+(?:"[^"\r\n]+"|'[^'\r\n]+'|[^\s"']+)[ \t]+` + shellWord)},
+	{"set-user-password", lazily(`\bset-user-password[ \t]+[^\s-]\S*[ \t]+\S+[ \t]+` + shellWord)}, // virsh
+	{"", lazily(`(?i)\bconfig[ \t]+set[ \t]+(?:requirepass|masterauth)[ \t]+` + shellWord)},        // redis-cli
+	{"send", lazily(`\bsend[ \t]+(?:--[ \t]+)?\\*"([^"\s\\]{6,})\\+r`)},                            // expect
 }
 
 // positions returns where such secrets are.

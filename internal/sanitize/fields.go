@@ -162,7 +162,7 @@ func noFlag(v string) bool {
 	if i := strings.IndexAny(v, ",;"); i > 0 {
 		v = v[:i]
 	}
-	if reference(v) {
+	if reference(v) || readElsewhere.get().MatchString(v) {
 		return false
 	}
 	switch strings.ToLower(v) {
@@ -173,6 +173,12 @@ func noFlag(v string) bool {
 	}
 	return strings.Trim(v, "*") != ""
 }
+
+// readElsewhere is a value that code reads from a variable, one that a type masks, and the word that
+// begins a here-document. The end of each may have been taken for one of the text around it.
+var readElsewhere = lazily(`^(?:os\.(?:Getenv|LookupEnv|getenv|environ\.get)\(\\*["'][A-Za-z_]\w*|os\.environ(?:\[\\*["'][A-Za-z_]\w*)?|` +
+	`process\.env\.[A-Za-z_]\w*|System\.getenv\(\\*["'][A-Za-z_]\w*|ENV\[\\*["'][A-Za-z_]\w*|(?:get)?env\(\\*["'][A-Za-z_]\w*|` +
+	`[A-Za-z]\w*\(\\*["']?\*+|<<[-~]?\\*["']?[A-Za-z_]+)\\*["']?[)\]]*;?$`)
 
 // reference reports whether a value is the name of a variable, as $(DB_PASSWORD). Its
 // end may have been taken for one of the text around it.

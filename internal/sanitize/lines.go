@@ -24,6 +24,9 @@ func last(find *expression, v string) int {
 
 // Line sanitizes one line of a stream; see Lines.
 func (s *Sanitizer) Line(v string) string {
+	if body := strings.TrimRight(v, "\r"); len(body) < len(v) { // of Windows and HTTP
+		return s.Line(body) + v[len(body):]
+	}
 	list := readings(v)
 	if len(list) == 0 {
 		return s.oneLine(v)
@@ -212,6 +215,9 @@ func opened(v string) block {
 			return block{left: maxKeyLines, logins: strings.Contains(end, "chpasswd"), doc: m[1] + m[2]}
 		}
 	}
+	if b := openedByField(end); b.left > 0 {
+		return b
+	}
 	if b := openedByItem(end); b.left > 0 {
 		return b
 	}
@@ -278,9 +284,11 @@ var (
 	heredoc       = lazily(`(?:\b(?:chpasswd|passwd|cryptsetup|kinit|sudo|read[ \t]+-[a-z]*s[a-z]*|` +
 		`read[ \t]+(?:-\w+[ \t]+)*\w*(?i:pass|pw|secret|token)\w*)\b|stdin\b|(?i:pass\w*|pwd|psk|secret|token|key)=\$\([ \t]*cat\b)[^<]*` +
 		`<<-?[ \t]*[\\"']*([A-Za-z_]+)["']?[ \t]*(?:[|>].*)?$|<<-?[ \t]*[\\"']*([A-Za-z_]+)["']?[ \t]*\|.*(?:passwd|cryptsetup|kinit|stdin)\b`)
-	flagLine  = lazily(`^[ \t]*(?:-[ \t]+["']?|")(--?[A-Za-z][\w.-]*)["']?,?$`)
-	listItem  = lazily(`^(-[ \t]+["']?|")(.*?)(["']?,?)$`)
-	xmlOpened = lazily(`<(?:[\w.-]+:)?([\w.-]+)(?:[ \t][^<>]*)?>$`)
+	// assignedDoc is a here-document that is the value of a name, in Terraform and in scripts.
+	assignedDoc = lazily(`([\w.-]+)["']?[ \t]*[:=][ \t]*<<[-~]?[ \t]*\\*["']*([A-Za-z_]+)["']?$`)
+	flagLine    = lazily(`^[ \t]*(?:-[ \t]+["']?|")(--?[A-Za-z][\w.-]*)["']?,?$`)
+	listItem    = lazily(`^(-[ \t]+["']?|")(.*?)(["']?,?)$`)
+	xmlOpened   = lazily(`<(?:[\w.-]+:)?([\w.-]+)(?:[ \t][^<>]*)?>$`)
 )
 
 // opensItem is a quick look for a line that openedByItem opens a block for. It reads from
@@ -321,6 +329,22 @@ func opensItem(end []byte) bool {
 	}
 	head := end[:i-1]
 	return bytes.HasSuffix(head, []byte("name")) || bytes.HasSuffix(head, []byte(`name"`)) || bytes.HasSuffix(head, []byte("key"))
+}
+
+// openedByField returns the block of a line that is a field of a form, or the name of a
+// here-document of Terraform.
+func openedByField(end string) block {
+	if strings.Contains(end, "form-data;") {
+		if m := formField.get().FindStringSubmatch(end); m != nil && kindOfKey(m[1]) >= maybeKey {
+			return block{left: 1, sure: kindOfKey(m[1]) >= secretKey}
+		}
+	}
+	if strings.Contains(end, "<<") {
+		if m := assignedDoc.get().FindStringSubmatch(end); m != nil && kindOfKey(m[1]) >= secretKey {
+			return block{left: maxKeyLines, doc: m[2]}
+		}
+	}
+	return block{}
 }
 
 // openedByItem returns the block of a line that names the value of the next one: the name

@@ -24,11 +24,27 @@ func userinfo(v string) (found []span) {
 		}
 		at += i + len("://")
 		if lo, hi := userinfoIn(v[at:urlEnd(v, at)]); lo < hi {
-			found = append(found, span{at + lo, at + hi})
+			found = append(found, loginSpans(v, at+lo, at+hi)...)
 			at += hi
 		}
 	}
 }
+
+// loginSpans returns where the passwords are in what a URL of several hosts has from its first password
+// to the @ in front of its last host: user:x@host1:5672,user:y@host2:5672, as of oslo.messaging.
+func loginSpans(v string, from, to int) (found []span) {
+	for {
+		m := nextLogin.get().FindStringIndex(v[from:to])
+		if m == nil || m[0] == 0 {
+			return append(found, span{from, to})
+		}
+		found = append(found, span{from, from + m[0]})
+		from += m[1]
+	}
+}
+
+// nextLogin has a port: without one it may as well be a part of the password.
+var nextLogin = lazily(`@[A-Za-z0-9.\[\]:_-]{1,253}:\d{1,5},[^\s:@/,]{1,64}:`)
 
 // userinfoIn returns where the secret is in what follows "://".
 func userinfoIn(rest string) (from, to int) {

@@ -6,6 +6,10 @@ import "strings"
 // value: {"name": "DB_PASSWORD", "value": "x"} in any order and notation, also over the lines of
 // YAML and as elements and attributes of XML.
 func (d *decoder) besideName(from, end int, kind keyKind) bool {
+	if at := d.formValue(from, end); at > 0 {
+		line, _, _ := strings.Cut(d.t[at:min(len(d.t), at+maxValue)], "\n")
+		return d.besideAt(at, at+len(strings.TrimRight(line, " \t\r")), kind, true)
+	}
 	at := d.closed(end)
 	stop := min(len(d.t), end+maxBeside)
 	if strings.HasPrefix(d.t[at:], "</") {
@@ -46,6 +50,24 @@ func (d *decoder) besideName(from, end int, kind keyKind) bool {
 	}
 	return d.besideBefore(from, kind)
 }
+
+// formValue returns where the value of a field of a form begins whose name is from from to end: behind
+// the empty line that ends the headers of its part (RFC 7578). It is 0 elsewhere.
+func (d *decoder) formValue(from, end int) int {
+	head := d.t[max(0, from-maxNear):from]
+	if !strings.Contains(head[strings.LastIndexByte(head, '\n')+1:], "form-data;") {
+		return 0
+	}
+	if m := emptyLine.get().FindStringIndex(d.t[end:min(len(d.t), end+maxBeside)]); m != nil {
+		return end + m[1]
+	}
+	return 0
+}
+
+var (
+	emptyLine = lazily(`\n[ \t]*\r?\n`)
+	formField = lazily(`form-data;[ \t]*name=\\*["']?([\w.-]+)\\*["']?$`)
+)
 
 // besideValue reads the value of such an object.
 func (d *decoder) besideValue(i int, kind keyKind) bool {
@@ -214,7 +236,7 @@ func (d *decoder) element(from, end int, kind keyKind) bool {
 			return d.besideAt(at, at+n, kind, true)
 		}
 	}
-	at += len(inside(d.t[at:]))
+	at += len(insideTag.get().FindString(d.t[at:min(len(d.t), at+maxNear)]))
 	n := strings.IndexByte(d.t[at:min(len(d.t), at+maxValue)], '<')
 	if n <= 0 {
 		return false
@@ -223,14 +245,8 @@ func (d *decoder) element(from, end int, kind keyKind) bool {
 	return d.besideAt(at, at+len(text), kind, true)
 }
 
-// inside returns the tag of an element that holds nothing but the value of its parent.
-func inside(v string) string {
-	const tag = "<value>"
-	if strings.HasPrefix(v, tag) {
-		return tag
-	}
-	return ""
-}
+// insideTag is the tag of an element that holds nothing but the value of its parent.
+var insideTag = lazily(`^(?i:<(?:value|string|text|plain)(?:[ \t][^<>]{0,60})?>)[ \t\r\n]*`)
 
 // below reads the value of a key of YAML that has a line of its own: ? name\n: value.
 func (d *decoder) below(from, line int, kind keyKind) {

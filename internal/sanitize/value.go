@@ -123,10 +123,12 @@ func escapedEnd(v string, from, level int) int {
 }
 
 var (
-	listNext  = lazily(`(?i)^(?:\\*["']|\\+u0022)?[ \t]*,[ \t]*[ubr]{0,2}(?:\\*["']|\\+u0022)`)
-	listBare  = lazily(`^(?:\\*["']|\\+u0022)[ \t]*,[ \t]*`)
-	nextField = lazily(`^(?:amp;)?[A-Za-z0-9_.%\[\]-]{1,40}=`)
-	nextLine  = lazily(`^(?:$|[\s"'\\,}\])#]|-[ \t]|[A-Za-z0-9_.-]{1,60}\\*["']?[ \t]*[:=])`)
+	listNext = lazily(`(?i)^(?:\\*["']|\\+u0022)?[ \t]*,[ \t]*[ubr]{0,2}(?:\\*["']|\\+u0022)`)
+	listBare = lazily(`^(?:\\*["']|\\+u0022)[ \t]*,[ \t]*`)
+	// dottedField is the next of several values of helm --set: primary.size=8Gi.
+	dottedField = lazily(`^[A-Za-z][\w-]*(?:\.[\w-]+)+(?:\[\d+\])?=`)
+	nextField   = lazily(`^(?:amp;)?[A-Za-z0-9_.%\[\]-]{1,40}=`)
+	nextLine    = lazily(`^(?:$|[\s"'\\,}\])#]|-[ \t]|[A-Za-z0-9_.-]{1,60}\\*["']?[ \t]*[:=])`)
 )
 
 // unquotedEnd returns where a value without quotes ends. Signs that close something
@@ -142,6 +144,9 @@ scan:
 		case ',', ';', '[', '{':
 			if word && c != '{' || i+1 < len(v) && strings.IndexByte(`"'\`, v[i+1]) >= 0 && i > from {
 				break scan // a list continues
+			}
+			if c == ',' && dottedField.get().MatchString(v[i+1:min(len(v), i+1+maxNear)]) {
+				break scan
 			}
 		case '"', '\'':
 			if closes(v, i+1) {
