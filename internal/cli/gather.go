@@ -38,7 +38,7 @@ func (a *app) gatherCommand() *cobra.Command {
 // gather collects into a directory, and adds the file "version" that each must-gather image
 // writes: the product, then its version (openshift/enhancements:enhancements/oc/must-gather.md).
 func (a *app) gather(ctx context.Context, to string) error {
-	if err := a.collect(ctx, "text", to); err != nil {
+	if err := a.collect(ctx, "text", to, false); err != nil {
 		return err
 	}
 	text := "rollcall\n" + readVersion().Version + "\n"

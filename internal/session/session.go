@@ -68,8 +68,8 @@ func New(env Env, cache *Cache, o Options) *Session {
 // With is the same session with other options.
 func (ses *Session) With(o Options) *Session { return New(ses.Env, ses.cache, o) }
 
-// Recording makes a recorder for a run at a time.
-type Recording func(now time.Time, d evidence.Description) (reader.Recorder, error)
+// Recording makes a recorder for a run at a time. known are the messages that the run looks for.
+type Recording func(now time.Time, d evidence.Description, known *scan.Set) (reader.Recorder, error)
 
 // Open opens what the options name: archives where there are any, else the cluster of the
 // kubeconfig; consoles with either. The caller closes the run.
@@ -150,7 +150,7 @@ func (ses *Session) open(ctx context.Context, record Recording, first evidence.S
 	}
 	var recorder reader.Recorder
 	if record != nil {
-		if recorder, err = record(r.Now, r.Source); err != nil {
+		if recorder, err = record(r.Now, r.Source, set); err != nil {
 			return nil, err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kube/kubeconfig"
+	"github.com/rollcall-project/rollcall/internal/scan"
 )
 
 // at is the clock of these tests.
@@ -122,7 +123,7 @@ func TestRecorded(t *testing.T) {
 	ses := New(env, &Cache{}, Options{Kube: kubeconfig.New(), From: []string{archived(t, "")}})
 	wrong := errors.New("no space left on device")
 	var now time.Time
-	_, err := ses.OpenRecorded(t.Context(), func(n time.Time, d evidence.Description) (reader.Recorder, error) {
+	_, err := ses.OpenRecorded(t.Context(), func(n time.Time, _ evidence.Description, _ *scan.Set) (reader.Recorder, error) {
 		now = n
 		return nil, wrong
 	})
