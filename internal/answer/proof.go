@@ -47,7 +47,8 @@ func (t *text) proofLine(p proof) {
 		t.Para(4, page.Span{}, page.Dim, where)
 		return
 	}
-	if text = t.Clean(text); p.Locator.Line > 0 {
+	cut := strings.Contains(text, evidence.Gap) // its end is what was looked for
+	if text = t.Clean(text); cut || p.Locator.Line > 0 {
 		text = squeeze(text, t.limit(fewExcerpt), t.Sign(page.Ellipsis))
 	}
 	text = t.CutLines(text, t.limit(fewExcerpt))
@@ -59,8 +60,8 @@ func (t *text) proofLine(p proof) {
 	t.Para(4, page.Span{}, page.Dim, where)
 }
 
-// squeeze leaves out words from the middle of a log line until it has so many lines of any screen:
-// how a line begins says what was tried, how it ends says why it failed.
+// squeeze leaves out words from the middle of a log line, or of an excerpt that has a gap already, until
+// it has so many lines of any screen: how it begins says what was tried, how it ends says why it failed.
 func squeeze(text string, limit int, gap string) string {
 	const room = page.LineRoom
 	if limit == 0 || len(page.Break(text, room, room)) <= limit {

@@ -289,7 +289,7 @@ func readBoot(lines []line) boot {
 				b.failures++ // and not again where a line has two signatures
 			}
 			b.pull, _ = pullerror.Parse(l.Line.Text)
-			b.err, b.failure, b.end = excerpt.Of(l.Groups[1]), l, nil
+			b.err, b.failure, b.end = excerpt.Around(l.Groups[1], b.pull.Said), l, nil
 			if b.since.IsZero() {
 				b.since = l.Line.Time
 			}
@@ -305,11 +305,13 @@ func (b boot) fields() FirstBoot {
 		return evidence.Item{Locator: l.Line.Loc, Excerpt: excerpt.Of(l.Line.Text), Time: l.Line.Time}
 	}
 	if b.failure != nil {
-		f.Failures.Set(b.failures, item(b.failure))
-		f.Class.Set(string(b.pull.Cause), item(b.failure))
-		f.Registry.Set(b.pull.Host, item(b.failure))
-		f.Error.Set(b.err, item(b.failure))
-		f.Said.Set(b.pull.Said, item(b.failure))
+		failure := item(b.failure)
+		failure.Excerpt = excerpt.Around(b.failure.Line.Text, b.pull.Said)
+		f.Failures.Set(b.failures, failure)
+		f.Class.Set(string(b.pull.Cause), failure)
+		f.Registry.Set(b.pull.Host, failure)
+		f.Error.Set(b.err, failure)
+		f.Said.Set(b.pull.Said, failure)
 		f.Since.Set(b.since)
 	}
 	if b.wait != nil {

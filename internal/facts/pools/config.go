@@ -105,9 +105,9 @@ func (c *config) annotations(n nodeConfig) {
 	c.State.Set(n.state, names)
 	reason := names
 	if n.cause != "" {
-		reason = o.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, excerpt.OneLine(n.cause), time.Time{})
+		reason = n.complaint()
 	}
-	c.Reason.Set(excerpt.OneLine(n.cause), reason)
+	c.Reason.Set(quote(n.cause), reason)
 	c.Class.Set(string(n.class), reason)
 	desired, last := o.Annotation(openshift.DesiredDrainAnnotation), o.Annotation(openshift.LastDrainAnnotation)
 	c.DrainPending.Set(desired != "" && desired != last,
@@ -119,7 +119,7 @@ func (c *config) annotations(n nodeConfig) {
 func (c *config) lookUp(ctx context.Context, w *facts.World, n nodeConfig) error {
 	facts.Prove(n.item(), &c.CurrentMissing, &c.DesiredMissing)
 	if n.class.missing() {
-		facts.Prove(n.object.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, excerpt.OneLine(n.cause), time.Time{}), &c.CurrentMissing)
+		facts.Prove(n.complaint(), &c.CurrentMissing)
 	}
 	configs, err := configNames(ctx, w)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -226,7 +225,7 @@ func (d *daemon) note(l daemonLine, rule daemonRule) {
 func (d *daemon) complain(l daemonLine) {
 	d.complaints++
 	d.complained = item(l)
-	d.complaint = excerpt.OneLine(l.Groups[1])
+	d.complaint = quote(l.Groups[1])
 	d.class = string(classOf(l.Groups[1]))
 }
 
@@ -236,5 +235,5 @@ func (d *daemon) retried(l daemonLine) {
 }
 
 func item(l daemonLine) evidence.Item {
-	return evidence.Item{Locator: l.Line.Loc, Excerpt: excerpt.OneLine(l.Line.Text), Time: l.Line.Time}
+	return evidence.Item{Locator: l.Line.Loc, Excerpt: quote(l.Line.Text), Time: l.Line.Time}
 }

@@ -35,7 +35,7 @@ func readDegraded(ctx context.Context, w *facts.World, s fault.Subject) (Degrade
 	}
 	n := configOf(o)
 	d.Degraded.Set(n.state == "Degraded", n.item())
-	reason := o.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, excerpt.OneLine(n.cause), time.Time{})
+	reason := n.complaint()
 	if n.cause != "" || n.state != "Degraded" {
 		d.Class.Set(string(n.class), reason)
 		d.Error.Set(shortError(n.cause), reason)
@@ -71,14 +71,14 @@ func lastComplaint(ctx context.Context, w *facts.World, name string) (string, ev
 	return d.complaint, d.complained, nil
 }
 
-// shortError is the first line of an error, short enough for a title. The log prints the
+// shortError is the first line of an error, cut around what says why and short enough for a title. The log prints the
 // error quoted.
 func shortError(text string) string {
 	text = strings.Trim(strings.TrimSpace(text), `"`)
 	text, _, _ = strings.Cut(strings.ReplaceAll(text, `\n`, "\n"), "\n")
 	text = strings.ReplaceAll(strings.Join(strings.Fields(text), " "), `\"`, `"`)
 	const most = 160
-	return evidence.Shorten(text, most)
+	return excerpt.AroundIn(text, deciding(text), most)
 }
 
 // Complaint is what a Node's daemon wrote to it: its state and its last error.
@@ -87,7 +87,7 @@ func Complaint(node evidence.Object) (state, reason string, shown evidence.Item)
 	if n.cause == "" {
 		return n.state, "", n.item()
 	}
-	return n.state, n.cause, node.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, excerpt.OneLine(n.cause), time.Time{})
+	return n.state, n.cause, n.complaint()
 }
 
 // OSRetries returns how often in a row a node's daemon has tried to update the OS without

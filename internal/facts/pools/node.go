@@ -51,6 +51,11 @@ func (n nodeConfig) item() evidence.Item {
 		fmt.Sprintf("currentConfig: %s, desiredConfig: %s, state: %s", n.current, n.desired, n.state), time.Time{})
 }
 
+// complaint is what its daemon gives as the reason, as evidence.
+func (n nodeConfig) complaint() evidence.Item {
+	return n.object.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, quote(n.cause), time.Time{})
+}
+
 // degraded reports whether the daemon has marked the Node.
 func (n nodeConfig) degraded() bool { return n.state == "Degraded" || n.state == "Unreconcilable" }
 

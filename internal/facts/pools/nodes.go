@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -64,7 +63,7 @@ func (v *nodes) complaining(list []nodeConfig) {
 	var proof []evidence.Item
 	for _, n := range list {
 		if n.configMissing() {
-			proof = append(proof, n.object.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, excerpt.OneLine(n.cause), time.Time{}))
+			proof = append(proof, n.complaint())
 		}
 	}
 	v.Complaining.Set(int64(len(proof)), proof...)
@@ -138,7 +137,7 @@ func (v *nodes) target(ctx context.Context, w *facts.World, name string, list []
 			facts.Prove(n.item(), &v.Stuck)
 			if n.class == bootstrapMismatch {
 				both++
-				v.Final.Prove(n.object.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, excerpt.OneLine(n.cause), time.Time{}))
+				v.Final.Prove(n.complaint())
 			}
 		}
 	}
@@ -158,7 +157,7 @@ func (v *nodes) bootstrap(ctx context.Context, w *facts.World, missing []nodeCon
 	for _, n := range missing {
 		if n.class == bootstrapMismatch || n.class == bootstrapNoDisk {
 			proven++
-			v.BootstrapMode.Prove(n.object.Shows("metadata.annotations."+openshift.ConfigReasonAnnotation, excerpt.OneLine(n.cause), time.Time{}))
+			v.BootstrapMode.Prove(n.complaint())
 			continue
 		}
 		name := n.object.Name

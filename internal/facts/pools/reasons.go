@@ -1,6 +1,11 @@
 package pools
 
-import "regexp"
+import (
+	"regexp"
+
+	"github.com/rollcall-project/rollcall/internal/facts/excerpt"
+	"github.com/rollcall-project/rollcall/internal/facts/pullerror"
+)
 
 // class is what a daemon's complaint is about.
 type class string
@@ -59,6 +64,23 @@ func classOf(reason string) class {
 		}
 	}
 	return otherComplaint
+}
+
+// quote is a daemon's complaint on one line, cut around what says why.
+func quote(reason string) string { return excerpt.Around(reason, deciding(reason)) }
+
+// deciding is the part of a complaint that says why: of an image pull how it failed, else what its
+// class was found by; "" where neither is known.
+func deciding(reason string) string {
+	if e, ok := pullerror.Parse(reason); ok && e.Said != "" {
+		return e.Said
+	}
+	for _, c := range complaints {
+		if part := c.text.FindString(reason); part != "" {
+			return part
+		}
+	}
+	return ""
 }
 
 // missing reports whether a complaint of the class says that the config that the
