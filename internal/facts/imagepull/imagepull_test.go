@@ -69,3 +69,41 @@ func TestPullUnread(t *testing.T) {
 		}
 	}
 }
+
+// TestLookup: how the name server failed, where its text proves it, and whether hosts have a CoreDNS.
+func TestLookup(t *testing.T) {
+	const (
+		begin   = `failed to run command nice (6 tries): [timed out waiting for the condition, running nice -- ionice -c 3 podman pull -q quay.example.com/os@sha256:56bab0cd6a692bb7021640889ca69a11d6fc6df1af210c4e24d4feef81c6d7b0 failed: time="2026-03-01T10:13:54Z" level=warning msg="Failed, retrying in 1s ... (1/3). Error: initializing source docker://quay.example.com/os@sha256:56bab0cd6a692bb7021640889ca69a11d6fc6df1af210c4e24d4feef81c6d7b0: pinging container registry quay.example.com: Get "https://quay.example.com/v2/": dial tcp: `
+		timeout = begin + `lookup quay.example.com on 192.0.2.53:53: read udp 192.0.2.6:40349->192.0.2.53:53: i/o timeout" and so on`
+		none    = begin + `lookup quay.example.com on 192.0.2.53:53: no such host" and so on`
+		inCloud = "spec:\n  providerID: azure:///subscriptions/1\n"
+	)
+	infra := evidence.Objects(evidence.Infrastructures, "")
+	tests := []struct {
+		name, changes  string
+		without        []evidence.Need
+		silent         bool
+		lookup, ends   string
+		premises, know bool
+	}{
+		{"no answer", node("Degraded", timeout), nil, true, "name server 192.0.2.53 does not answer (i/o timeout)", `i/o timeout…`, true, true},
+		{"no record", node("Degraded", none), nil, false, "name server 192.0.2.53 has no such host", `no such host…`, true, true},
+		{"platform not read", node("Degraded", none), []evidence.Need{infra}, false, "name server 192.0.2.53 has no such host", `no such host…`, false, false},
+		{"in a cloud", node("Degraded", none) + inCloud, []evidence.Need{infra}, false, "name server 192.0.2.53 has no such host", `no such host…`, false, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := factstest.Fields[pull](t, factstest.World(t, factstest.Metal, tt.changes, tt.without...), fact, factstest.Host("w0"))
+			if p.Lookup.Value() != tt.lookup || p.Silent.Value() != tt.silent || p.Server.Value() != "192.0.2.53" {
+				t.Errorf("%s, silent %t at %s", p.Lookup, p.Silent.Value(), p.Server)
+			}
+			said := p.Cause.Proof()[0].Excerpt
+			if !strings.HasPrefix(said, "failed to run command nice") || !strings.HasSuffix(said, tt.ends) || len([]rune(said)) > 300 {
+				t.Errorf("%d characters are quoted: %s", len([]rune(said)), said)
+			}
+			if v, err := p.OnPremises.Get(); v != tt.premises || (err == nil) != tt.know {
+				t.Errorf("on premises: %t, %v", v, err)
+			}
+		})
+	}
+}

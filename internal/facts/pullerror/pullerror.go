@@ -10,6 +10,8 @@
 package pullerror
 
 import (
+	"fmt"
+	"net"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,7 +27,7 @@ const (
 	policy       Cause = "policy"       // policy.json or a signature rejects the image
 	proxy        Cause = "proxy"        // the HTTP proxy is not reached or refuses
 	diskFull     Cause = "disk-full"    // no space for the image on the host
-	dns          Cause = "dns"          // the host's name does not resolve
+	DNS          Cause = "dns"          // the host's name does not resolve
 	tls          Cause = "tls"          // certificate or TLS handshake
 	unauthorized Cause = "unauthorized" // credentials are missing or refused
 	rateLimited  Cause = "rate-limited"
@@ -39,13 +41,60 @@ const (
 )
 
 // offline are causes with which a registry was not reached.
-var offline = []Cause{dns, refused, unreachable, timeout, proxy, interrupted}
+var offline = []Cause{DNS, refused, unreachable, timeout, proxy, interrupted}
 
 // Error is the error of a pull.
 type Error struct {
 	Cause Cause
 	Host  string // the registry, its token server or its storage, the proxy; "" where the error does not say
 	Said  string // the part of the error that says the cause
+}
+
+// Lookup is how the name server failed to resolve a name.
+type Lookup struct {
+	Server string // its address, "" where the error does not say
+	Silent bool   // the server was not reached or did not answer: that says nothing of the record
+	Words  string // both in words, "" where the text is no such error
+}
+
+// lookup is the error of Go's resolver (golang/go:src/net/net.go DNSError.Error).
+var lookup = regexp.MustCompile(`(?i)\blookup \S+?(?: on (\S+?))?: (.*)`)
+
+// lookupFailures are the errors of a lookup (golang/go:src/net/net.go errNoSuchHost, errServerMisbehaving;
+// the rest is what the socket to the server reported).
+var lookupFailures = []struct {
+	text   string
+	silent bool
+	words  string // %s is the server
+}{
+	{"no such host", false, "%s has no such host"},
+	{"server misbehaving", false, "%s has no usable answer (server misbehaving)"},
+	{"connection refused", true, "%s is not reached (connection refused)"},
+	{"network is unreachable", true, "%s is not reached (network is unreachable)"},
+	{"no route to host", true, "%s is not reached (no route to host)"},
+	{"operation not permitted", true, "%s is not reached (operation not permitted)"},
+	{"i/o timeout", true, "%s does not answer (i/o timeout)"},
+}
+
+// LookupOf reads the part of a pull error that says the cause dns.
+func LookupOf(said string) Lookup {
+	var l Lookup
+	why := said
+	if m := lookup.FindStringSubmatch(said); m != nil {
+		l.Server, why = m[1], m[2]
+		if host, _, err := net.SplitHostPort(l.Server); err == nil {
+			l.Server = host
+		}
+	}
+	server := strings.TrimSpace("name server " + l.Server)
+	for _, f := range lookupFailures {
+		if strings.Contains(strings.ToLower(why), f.text) {
+			l.Silent, l.Words = f.silent, fmt.Sprintf(f.words, server)
+			return l
+		}
+	}
+	l.Words = why
+	return l
 }
 
 // pulls are texts that only the error of a pull has (containers/image:
@@ -62,7 +111,7 @@ var causes = []struct {
 	{policy, regexp.MustCompile(`(?i)source image rejected|signature was required|rejected by policy`)},
 	{diskFull, regexp.MustCompile(`(?i)no space left on device|min-free-space-\S+ \S+ would be exceeded|disk quota exceeded`)},
 	{proxy, regexp.MustCompile(`(?i)proxyconnect|proxy authentication required`)},
-	{dns, regexp.MustCompile(`(?i)no such host|server misbehaving|\blookup \S+?(?: on \S+)?: |temporary failure in name resolution`)},
+	{DNS, regexp.MustCompile(`(?i)no such host|server misbehaving|\blookup \S+?(?: on \S+)?: |temporary failure in name resolution`)},
 	{tls, regexp.MustCompile(`(?i)x509:|\btls: |server gave HTTP response to HTTPS client|certificate verify failed`)},
 	{rateLimited, regexp.MustCompile(`(?i)toomanyrequests|too many requests|\b429\b`)},
 	{unauthorized, regexp.MustCompile(`(?i)unauthorized|authentication required|access to the resource is denied|\bdenied: |` +
@@ -106,8 +155,9 @@ func Parse(text string) (e Error, ok bool) {
 	return one(text), true
 }
 
-// exit is how commands end their error, and what quotes and lists leave over.
-var exit = regexp.MustCompile(`(?i)\s*(?:: exit status \d+.*|\\+[n"].*|["\]].*)$`)
+// exit is how commands end their error, and what quotes and lists leave over; an IPv6 address
+// with a port has a bracket, too.
+var exit = regexp.MustCompile(`(?i)\s*(?:: exit status \d+.*|\\+[n"].*|".*|\](?:[^:].*)?)$`)
 
 // firstLine is the first line of a text, short enough for a title.
 func firstLine(text string) string {

@@ -13,8 +13,8 @@ func TestParse(t *testing.T) {
 		cause      Cause
 		host       string
 	}{
-		{"name", ping + "dial tcp: lookup quay.example.com on 192.0.2.53:53: no such host", dns, "quay.example.com"},
-		{"name server that does not answer", ping + "dial tcp: lookup quay.example.com: i/o timeout", dns, "quay.example.com"},
+		{"name", ping + "dial tcp: lookup quay.example.com on 192.0.2.53:53: no such host", DNS, "quay.example.com"},
+		{"name server that does not answer", ping + "dial tcp: lookup quay.example.com: i/o timeout", DNS, "quay.example.com"},
 		{"unknown authority", ping + "tls: failed to verify certificate: x509: certificate signed by unknown authority", tls, "quay.example.com"},
 		{"plain HTTP", ping + "http: server gave HTTP response to HTTPS client", tls, "quay.example.com"},
 		{"refused, with a port", `skopeo: pinging container registry mirror.example.com:5000: Get "https://mirror.example.com:5000/v2/": dial tcp 192.0.2.5:5000: connect: connection refused`, refused, "mirror.example.com:5000"},
@@ -28,7 +28,7 @@ func TestParse(t *testing.T) {
 		{"no image", ostree + "reading manifest sha256:1 in quay.example.com/os: manifest unknown", notFound, "quay.example.com"},
 		{"server error", podman + "reading manifest sha256:1 in quay.example.com/mco: received unexpected HTTP status: 503 Service Unavailable", serverError, "quay.example.com"},
 		{"rate limit", podman + "reading manifest sha256:1 in quay.example.com/mco: toomanyrequests: You have reached your pull rate limit", rateLimited, "quay.example.com"},
-		{"a storage that it redirects to", `Error: copying system image from manifest list: reading blob sha256:1: Get "https://cdn.example.com/x?y": dial tcp: lookup cdn.example.com: no such host`, dns, "cdn.example.com"},
+		{"a storage that it redirects to", `Error: copying system image from manifest list: reading blob sha256:1: Get "https://cdn.example.com/x?y": dial tcp: lookup cdn.example.com: no such host`, DNS, "cdn.example.com"},
 		{"disk of podman", "Error: copying system image from manifest list: writing blob: storing blob to file \"/var/tmp/storage1/1\": write /var/tmp/storage1/1: no space left on device", diskFull, ""},
 		{"disk of ostree", ostree + "Importing: min-free-space-percent '3%' would be exceeded, at least 13 bytes requested", diskFull, "quay.example.com"},
 		{"policy", "Error: Source image rejected: A signature was required, but no signature exists", policy, ""},
@@ -70,6 +70,26 @@ func TestSaid(t *testing.T) {
 	for text, want := range tests {
 		if e, _ := Parse(text); e.Said != want {
 			t.Errorf("Parse(%q) says %q, want %q", text, e.Said, want)
+		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	const begin = "docker://a/b: dial tcp: "
+	tests := map[string]Lookup{
+		"lookup a on 192.0.2.53:53: read udp 192.0.2.6:1->192.0.2.53:53: i/o timeout":              {"192.0.2.53", true, "name server 192.0.2.53 does not answer (i/o timeout)"},
+		"lookup a on 192.0.2.53:53: no such host":                                                  {"192.0.2.53", false, "name server 192.0.2.53 has no such host"},
+		"lookup a on [2001:db8::53]:53: server misbehaving":                                        {"2001:db8::53", false, "name server 2001:db8::53 has no usable answer (server misbehaving)"},
+		"lookup a on 192.0.2.53:53: read udp 192.0.2.6:1->192.0.2.53:53: read: connection refused": {"192.0.2.53", true, "name server 192.0.2.53 is not reached (connection refused)"},
+		"lookup a on 192.0.2.53:53: dial udp 192.0.2.53:53: connect: network is unreachable":       {"192.0.2.53", true, "name server 192.0.2.53 is not reached (network is unreachable)"},
+		"lookup a: no such host":                                 {"", false, "name server has no such host"},
+		"lookup a: Temporary failure in name resolution":         {"", false, "Temporary failure in name resolution"},
+		"lookup no-route-to-host on 192.0.2.53:53: no such host": {"192.0.2.53", false, "name server 192.0.2.53 has no such host"},
+	}
+	for text, want := range tests {
+		e, _ := Parse(begin + text)
+		if got := LookupOf(e.Said); e.Cause != DNS || got != want {
+			t.Errorf("%q: %s %+v, want %+v", text, e.Cause, got, want)
 		}
 	}
 }
