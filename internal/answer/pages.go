@@ -46,6 +46,52 @@ func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 	p.Parts(0, page.Dim, []string{"fault", ofSubject(f.For), "layer " + f.Layer, string(f.Severity)})
 	p.Para(0, page.Span{}, page.Plain, PlainTitle(f))
 	section(p, "What it means", f.Means)
+	faultTodo(p, f, c, o)
+	presentIf(p, f, o)
+	var leads, causes []string
+	for _, e := range f.Explains {
+		leads = addOnce(leads, edgeWords(e.Fault, e, e.Fault == f.ID))
+	}
+	for _, other := range c.Faults {
+		for _, e := range other.Explains {
+			if e.Fault == f.ID {
+				causes = addOnce(causes, edgeWords(other.ID, e, other.ID == f.ID))
+			}
+		}
+	}
+	items(p, "Effects", leads)
+	items(p, "Possible causes", causes)
+	if f.Blocks != "" {
+		section(p, "Stage that it blocks", string(f.Blocks)+": "+StageMeans(f.Blocks))
+	}
+	var given []string
+	for name, g := range f.Given {
+		given = append(given, name+" = "+g.Fact)
+	}
+	slices.Sort(given)
+	items(p, "What is looked at ("+o.know("explain FACT")+")", given)
+	items(p, "Source", refWords(f.Refs))
+	next(p, o, nextOf(f))
+	return p.Flush(w)
+}
+
+// faultTodo writes what to do about a fault, and what not.
+func faultTodo(p *page.Page, f *fault.Fault, c *fault.Catalog, o Options) {
+	items(p, "What to do", remedyWords(f.Remedies, c, o))
+	if !fault.Preflight(f) && slices.ContainsFunc(f.Remedies, func(id string) bool {
+		r, ok := c.Remedy(id)
+		return ok && r.Risk != fault.RiskNone
+	}) {
+		p.Para(2, page.Span{}, page.Dim, "Steps that change something are for a proven cause.")
+	}
+	if f.NoRemedy != "" {
+		section(p, "What to do", "there is no remedy: "+f.NoRemedy)
+	}
+	items(p, "Do not", refusedWords(f.Refused, c, o))
+}
+
+// presentIf writes the condition of a fault as the catalog has it.
+func presentIf(p *page.Page, f *fault.Fault, o Options) {
 	p.Head(0, "Present if")
 	switch {
 	case f.TextOnly():
@@ -68,49 +114,26 @@ func FaultPage(w io.Writer, f *fault.Fault, c *fault.Catalog, o Options) error {
 	for _, s := range f.Support {
 		p.Line(2, page.Dim.Span("proven by "+s))
 	}
-	var leads, causes []string
-	for _, e := range f.Explains {
-		leads = append(leads, edgeWords(e.Fault, e))
+}
+
+// addOnce adds a line that is not there yet: a fault may have the same effect under several conditions.
+func addOnce(list []string, line string) []string {
+	if slices.Contains(list, line) {
+		return list
 	}
-	for _, other := range c.Faults {
-		for _, e := range other.Explains {
-			if e.Fault == f.ID {
-				causes = append(causes, edgeWords(other.ID, e))
-			}
-		}
-	}
-	items(p, "Effects", leads)
-	items(p, "Possible causes", causes)
-	if f.Blocks != "" {
-		section(p, "Stage that it blocks", string(f.Blocks)+": "+StageMeans(f.Blocks))
-	}
-	items(p, "What to do", remedyWords(f.Remedies, c, o))
-	if !fault.Preflight(f) && slices.ContainsFunc(f.Remedies, func(id string) bool {
-		r, ok := c.Remedy(id)
-		return ok && r.Risk != fault.RiskNone
-	}) {
-		p.Para(2, page.Span{}, page.Dim, "Steps that change something are for a proven cause.")
-	}
-	if f.NoRemedy != "" {
-		section(p, "What to do", "there is no remedy: "+f.NoRemedy)
-	}
-	items(p, "Do not", refusedWords(f.Refused, c, o))
-	var given []string
-	for name, g := range f.Given {
-		given = append(given, name+" = "+g.Fact)
-	}
-	slices.Sort(given)
-	items(p, "What is looked at ("+o.know("explain FACT")+")", given)
-	items(p, "Source", refWords(f.Refs))
-	next(p, o, nextOf(f))
-	return p.Flush(w)
+	return append(list, line)
 }
 
 // PlainTitle is a fault's title outside a diagnosis, where none of its values is known.
 func PlainTitle(f *fault.Fault) string { return fault.ShortTitle(f) }
 
-func edgeWords(id string, e fault.Edge) string {
-	return fmt.Sprintf("%s (%s; %s)", id, relations[e.On], e.Strength)
+// edgeWords writes an edge. One from a fault to itself is between two subjects.
+func edgeWords(id string, e fault.Edge, itself bool) string {
+	on := relations[e.On]
+	if itself && e.On == fault.Operators {
+		on = "of other operators"
+	}
+	return fmt.Sprintf("%s (%s; %s)", id, on, e.Strength)
 }
 
 // Plain is a text of the catalog outside a diagnosis: its placeholders are shown as words.

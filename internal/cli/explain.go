@@ -66,7 +66,11 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 		return a.page(format, c, e)
 	}
 	if named := c.Named(words); len(named) > 0 {
-		return a.found(format, c, faultEntries(c, named))
+		list := faultEntries(c, named)
+		if len(list) == 1 && format == "text" {
+			a.otherName(words, list[0].id)
+		}
+		return a.found(format, c, list)
 	}
 	if refused := shellcommand.Refused(words, c.Refused); len(refused) > 0 {
 		return a.page(format, c, refusedEntry(refused[0]))

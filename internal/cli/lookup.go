@@ -63,6 +63,7 @@ func (a *app) namedPage(format string, c *fault.Catalog, words string, hits []lo
 	if format != "text" || !ok {
 		return a.PrintData(format, searchPage{"search", a.WithoutSecrets(words), hits[0].ID, bestPages(hits)})
 	}
+	a.otherName(words, hits[0].ID)
 	if err := a.page(format, c, e); err != nil {
 		return err
 	}
@@ -72,6 +73,13 @@ func (a *app) namedPage(format string, c *fault.Catalog, words string, hits []lo
 		return a.printHits(more[:min(others, len(more))])
 	}
 	return nil
+}
+
+// otherName says that a page has another name than the one that was asked for. A question has none.
+func (a *app) otherName(words, id string) {
+	if words != id && !strings.ContainsAny(words, " \n") {
+		fmt.Fprintf(a.IO.Out, "%s is %s\n\n", a.CleanText(words), id)
+	}
 }
 
 // pagesFor lists the pages that have the words of a question.

@@ -1,6 +1,7 @@
 package lookup
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -24,6 +25,13 @@ const (
 	priorRefused = 0.85
 	priorMessage = 0.6
 )
+
+// doesNotJoin is how people say that a host stops at a stage, whatever stops it there.
+const doesNotJoin = "A host, worker or node that is stuck or hangs here does not join."
+
+// stopJoin are the faults that a question in general words is about: the request of the host, its
+// config, its NodePool; the most frequent first. Their pages come before those of the stages.
+var stopJoin = []string{"csr-not-approved", "csr-client-pending", "ignition-fetch-500", "ignition-tls-untrusted", "hosted-no-worker-yet"}
 
 // FaultPages are the faults of a catalog.
 func FaultPages(c *fault.Catalog) []Page {
@@ -53,6 +61,9 @@ func FaultPages(c *fault.Catalog) []Page {
 		}
 		if f.Blocks != "" {
 			p.add(inSteps, string(f.Blocks))
+		}
+		if i := slices.Index(stopJoin, f.ID); i >= 0 {
+			p.add(inID+float64(len(stopJoin)-i), doesNotJoin)
 		}
 		list = append(list, p)
 	}
@@ -123,7 +134,8 @@ func StagePages(c *fault.Catalog, means func(fault.Stage) string) []Page {
 		p := Page{Kind: "stage", ID: string(s), Title: means(s)}
 		p.Prior = priorStage + (1-priorStage)*float64(stops[s])/float64(most) // where hosts stop most often
 		p.add(inID, p.ID)
-		p.add(inTitle, p.Title, "A host, worker or node that is stuck or hangs here does not join.")
+		p.add(inTitle, p.Title)
+		p.add(inMessage, doesNotJoin)
 		list = append(list, p)
 	}
 	return list
