@@ -160,9 +160,16 @@ func (v *view) etcdMember() diagnosis.StageState {
 	s := v.staticPod(openshift.EtcdNamespace, "etcd-")
 	if open := s.State == diagnosis.StageWaiting || s.State == diagnosis.StageUnknown; open && v.members > 0 && v.members >= v.masters() {
 		if _, reports := v.afterNode(); reports {
-			return passed(time.Time{}, v.said)
+			return impliedBy(v.said)
 		}
 	}
+	return s
+}
+
+// impliedBy is a stage that passed by what an operator counts: the pod itself was not read.
+func impliedBy(counted evidence.Item) diagnosis.StageState {
+	s := passed(time.Time{}, counted)
+	s.Why = "implied by " + counted.Excerpt
 	return s
 }
 
@@ -175,7 +182,7 @@ func (v *view) staticPods() diagnosis.StageState {
 	s := v.staticPod(openshift.APIServerNamespace, "kube-apiserver-")
 	if s.State == diagnosis.StageUnknown && v.servers > 0 && v.servers >= v.masters() {
 		if _, reports := v.afterNode(); reports {
-			return passed(time.Time{}, v.counts)
+			return impliedBy(v.counts)
 		}
 	}
 	return s
