@@ -62,6 +62,7 @@ func HTML(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	p.Supplies, p.MoreSupplies = t.htmlSupplies()
 	p.NextIs = t.nextIs()
 	p.Reason, p.MoreReasons = t.htmlReason()
+	p.Reason = t.notInSummary(p.Reason, p.Summary)
 	if p.GapsSay = t.htmlGapsSay(); p.Summary[0].Term == summaryState {
 		p.Reason = "" // the summary has it
 	}
@@ -115,6 +116,13 @@ func (t *text) htmlSource() []pair {
 		version = "not readable"
 	}
 	add("Version", version)
+	if u := d.Cluster.Update; u != nil {
+		term, words := "Update", strings.TrimPrefix(updateWords(*u, d.Now), "updating ")
+		if u.First {
+			term, words = "Installing", strings.TrimPrefix(words, "installing, ")
+		}
+		add(term, words)
+	}
 	add("Hosted cluster", d.Cluster.Hosted)
 	add("Platform", strings.TrimSpace(d.Cluster.Platform+" "+d.Cluster.Topology))
 	add("Cluster", d.Cluster.ID)

@@ -8,6 +8,7 @@ func (m *markup) root(r htmlRoot) {
 	m.tags(r.Tags)
 	m.where(r.Where)
 	m.some("<p class=\"lowered\"><b>Not proven:</b> {}</p>\n", r.Lowered)
+	m.proofs(r.Proof, r.MoreProof)
 	m.put("<h3 class=\"act\">What to do</h3>\n")
 	if r.Do.Command != "" {
 		m.put("<p>Let Rollcall plan the repair. {}</p>\n<pre class=\"command\"><code>{}</code></pre>\n<p>Or by hand:</p>\n", r.Do.About, r.Do.Command)
@@ -18,7 +19,6 @@ func (m *markup) root(r htmlRoot) {
 	if r.HasChain {
 		m.effects(r)
 	}
-	m.proofs(r.Proof, r.MoreProof)
 	if n := len(r.RuledOut); n > 0 {
 		summary := literal("{} other causes")
 		if n == 1 {

@@ -70,11 +70,11 @@ func (m *markup) header(p htmlPage) {
 	part(p.Time != nil, "time", "Timeline")
 	part(len(p.Gaps) > 0, "gaps", "Not read")
 	part(len(p.Checks) > 0, "checks", "Checks")
-	m.put("</ul></nav></div>\n<div class=\"summary\">")
+	m.put("</ul></nav></div>\n<h1><span class=\"sign\" aria-hidden=\"true\">{}</span> {}</h1>\n<div class=\"summary\">", p.Sign, p.Headline)
 	for _, s := range p.Summary {
 		m.put("<p><b>{}:</b> {}</p>\n", s.Term, s.Text)
 	}
-	m.put("</div>\n<h1><span class=\"sign\" aria-hidden=\"true\">{}</span> {}</h1>\n", p.Sign, p.Headline)
+	m.put("</div>\n")
 	m.some("<p class=\"reason\">{}</p>\n", p.Reason)
 	if n := len(p.MoreReasons); n > 0 {
 		m.fold("", "{} more", strconv.Itoa(n), func() {

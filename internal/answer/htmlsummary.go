@@ -15,9 +15,34 @@ const (
 	summaryState = "State" // the first line where nothing is known to be wrong
 )
 
-// htmlSummary is the top of the page for who only decides: what is wrong, and who acts.
+// htmlSummary follows the verdict, for who only decides: who acts, and what is wrong.
 func (t *text) htmlSummary() []pair {
-	return []pair{t.summaryWhat(), t.summaryWho()}
+	what, who := t.summaryWhat(), t.summaryWho()
+	switch {
+	case what.Text == "": // the only cause comes right below
+		return []pair{who}
+	case what.Term == summaryState:
+		return []pair{what, who}
+	}
+	if len(t.d.Roots) == 1 && len(t.withoutCause()) == 0 {
+		what = pair{"Hosts", strings.Replace(strings.Replace(what.Text, " hosts not done", " not done", 1), " host not done", " not done", 1)}
+	}
+	return []pair{who, what}
+}
+
+// notInSummary is the reason of the verdict without what the summary has.
+func (t *text) notInSummary(reason string, summary []pair) string {
+	if slices.ContainsFunc(summary, func(p pair) bool { return strings.Contains(p.Text, reason) }) {
+		return ""
+	}
+	fix := strings.TrimSuffix(actorSentences[t.d.Verdict.Fix]+": "+t.d.Verdict.Where, ": ")
+	if fix != "" && slices.ContainsFunc(summary, func(p pair) bool { return strings.Contains(p.Text, fix) }) {
+		reason = strings.Replace(reason, ", "+fix, "", 1)
+	}
+	if len(t.d.Roots) == 1 {
+		reason = strings.TrimPrefix(strings.TrimPrefix(reason, "1 cause"), "; ")
+	}
+	return reason
 }
 
 // summaryWhat names the first cause, how many others there are, the hosts and since when.
@@ -26,6 +51,10 @@ func (t *text) summaryWhat() pair {
 	reason, _ := t.htmlReason()
 	var parts []string
 	switch {
+	case len(roots) == 1: // its title is the next heading
+		if n := len(open); n > 0 {
+			parts = append(parts, fmt.Sprintf("1 cause, and %d more without a known cause", n))
+		}
 	case len(roots) > 0:
 		parts = append(parts, t.linkTitle(&link{keys: roots[0].Keys()}))
 		if n := len(roots) - 1; n > 0 {
