@@ -86,7 +86,10 @@ func LookupOf(said string) Lookup {
 			l.Server = host
 		}
 	}
-	server := strings.TrimSpace("name server " + l.Server)
+	server := "the name server"
+	if l.Server != "" {
+		server = "name server " + l.Server
+	}
 	for _, f := range lookupFailures {
 		if strings.Contains(strings.ToLower(why), f.text) {
 			l.Silent, l.Words = f.silent, fmt.Sprintf(f.words, server)
@@ -163,7 +166,10 @@ var exit = regexp.MustCompile(`(?i)\s*(?:: exit status \d+.*|\\+[n"].*|".*|\](?:
 func firstLine(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
 	text = exit.ReplaceAllString(text, "")
-	const most = 120
+	most := 120
+	if strings.HasPrefix(strings.ToLower(text), "lookup ") {
+		most = 400 // a name has up to 253 characters, and what decides is the end
+	}
 	return evidence.Shorten(text, most)
 }
 

@@ -1,6 +1,9 @@
 package pullerror
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestParse(t *testing.T) {
 	const (
@@ -82,10 +85,13 @@ func TestLookup(t *testing.T) {
 		"lookup a on [2001:db8::53]:53: server misbehaving":                                        {"2001:db8::53", false, "name server 2001:db8::53 has no usable answer (server misbehaving)"},
 		"lookup a on 192.0.2.53:53: read udp 192.0.2.6:1->192.0.2.53:53: read: connection refused": {"192.0.2.53", true, "name server 192.0.2.53 is not reached (connection refused)"},
 		"lookup a on 192.0.2.53:53: dial udp 192.0.2.53:53: connect: network is unreachable":       {"192.0.2.53", true, "name server 192.0.2.53 is not reached (network is unreachable)"},
-		"lookup a: no such host":                                 {"", false, "name server has no such host"},
+		"lookup a: no such host":                                 {"", false, "the name server has no such host"},
 		"lookup a: Temporary failure in name resolution":         {"", false, "Temporary failure in name resolution"},
 		"lookup no-route-to-host on 192.0.2.53:53: no such host": {"192.0.2.53", false, "name server 192.0.2.53 has no such host"},
 	}
+	long := strings.Repeat("registry.", 20) + "example.com"
+	tests["lookup "+long+" on [2001:db8::53]:53: read udp [2001:db8::6]:40349->[2001:db8::53]:53: i/o timeout"] = Lookup{
+		"2001:db8::53", true, "name server 2001:db8::53 does not answer (i/o timeout)"}
 	for text, want := range tests {
 		e, _ := Parse(begin + text)
 		if got := LookupOf(e.Said); e.Cause != DNS || got != want {
