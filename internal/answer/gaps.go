@@ -7,14 +7,13 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
-	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // unchecked shows what was not checked and what would supply it: first what
 // faults were left unknown by.
 func (t *text) unchecked() {
-	notRun := t.notRun()
+	notRun := t.d.NotRun()
 	groups := t.d.Groups.Gaps
 	if len(groups) == 0 && notRun == 0 {
 		return
@@ -167,17 +166,6 @@ var hostWords = map[string]string{
 }
 
 func onHost(need string) bool { return evidence.IsOnHost(need) }
-
-// notRun is how many faults were not looked for at one subject at least.
-func (t *text) notRun() int {
-	unknown := map[string]bool{}
-	for _, f := range t.d.Findings {
-		if f.Outcome == fault.Unknown {
-			unknown[f.Fault] = true
-		}
-	}
-	return len(unknown)
-}
 
 func (t *text) checksNotRun(n int) string {
 	return fmt.Sprintf("%d of %s not run", n, page.Count(t.d.Stats.Faults, "check", "checks"))

@@ -117,7 +117,13 @@ func (t *text) rollFoot() {
 	if blind {
 		t.gap(gaps[0])
 	}
-	if blind || len(t.d.Roots)+len(t.d.Unexplained)+len(t.d.Accepted) > 0 {
+	found := len(t.d.Roots) + len(t.d.Unexplained) + len(t.d.Accepted)
+	open := !blind && found == 0 && t.d.Verdict.Class == diagnosis.Undetermined && !otherSystem(t.d)
+	if open {
+		t.supplies()
+		t.Blank()
+	}
+	if blind || open || found > 0 {
 		t.Line(0, page.Plain.Span("The whole answer: "), page.Cyan.Span(t.o.Again("diagnose")))
 	}
 }
@@ -193,7 +199,8 @@ func (t *text) cells(h diagnosis.HostState) []string {
 		role = "-"
 	}
 	lasts := "-"
-	if !h.Since.IsZero() && (!h.Done() || h.Bootstrap()) {
+	known := h.State != diagnosis.StageUnknown // else for how long it is so is not known either
+	if !h.Since.IsZero() && known && (!h.Done() || h.Bootstrap()) {
 		lasts = fault.Span(t.d.Now.Sub(h.Since))
 	}
 	name := t.Clean(h.Name)

@@ -37,7 +37,7 @@ func About(d *diagnosis.Diagnosis, s fault.Subject) diagnosis.About {
 		return diagnosis.About{State: diagnosis.AboutAccepted, Says: says}
 	}
 	says := "nothing wrong found"
-	if n := NotRun(d); n > 0 {
+	if n := d.NotRun(); n > 0 {
 		says += fmt.Sprintf("; %d of its checks not run", n)
 	}
 	return diagnosis.About{State: diagnosis.AboutGood, Says: joined(says, causes)}
@@ -164,15 +164,4 @@ func onItsWay(d *diagnosis.Diagnosis, h diagnosis.HostState) string {
 		}
 	}
 	return ""
-}
-
-// NotRun is how many faults were not looked for at one subject at least.
-func NotRun(d *diagnosis.Diagnosis) int {
-	unknown := map[string]bool{}
-	for i := range d.Findings {
-		if d.Findings[i].Outcome == fault.Unknown {
-			unknown[d.Findings[i].Fault] = true
-		}
-	}
-	return len(unknown)
 }

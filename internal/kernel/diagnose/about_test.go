@@ -71,3 +71,18 @@ func TestAbout(t *testing.T) {
 		})
 	}
 }
+
+// TestNoFault: "no fault is present" is said only where every check was run.
+func TestNoFault(t *testing.T) {
+	unknown := func(id, name string) diagnosis.Finding {
+		return diagnosis.Finding{Fault: id, Subject: fault.Subject{Kind: fault.Host, Name: name}, Outcome: fault.Unknown}
+	}
+	d := &diagnosis.Diagnosis{Stats: diagnosis.Stats{Faults: 351}}
+	if got := noFault(d); got != "and no fault of the catalog is present" {
+		t.Errorf("all run: %q", got)
+	}
+	d.Findings = []diagnosis.Finding{unknown("a", "h0"), unknown("a", "h1"), unknown("b", "h0"), {Fault: "c", Outcome: fault.Absent}}
+	if got := noFault(d); got != "and no fault was found; 2 of 351 checks not run" {
+		t.Errorf("two not run: %q", got)
+	}
+}

@@ -65,7 +65,7 @@ func onlyMissing(d *diagnosis.Diagnosis) string {
 	if ready > 0 {
 		said = hosts(ready) + " Ready, " + said
 	}
-	return said + "; not collected: " + strings.Join(missing, ", ")
+	return said + "; not collected: " + few(missing)
 }
 
 // troubled reports whether something is wrong, or may be, or becomes so.

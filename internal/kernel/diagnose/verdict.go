@@ -60,7 +60,15 @@ func verdictOf(d *diagnosis.Diagnosis) diagnosis.Verdict {
 		return diagnosis.Verdict{Class: diagnosis.Healthy, Reason: "nothing is wrong on " + d.Source.Name + " itself; only the API shows whether it has joined"}
 	}
 	return diagnosis.Verdict{Class: diagnosis.Healthy,
-		Reason: fmt.Sprintf("all %d expected hosts have joined, and no fault of the catalog is present", expected(d))}
+		Reason: fmt.Sprintf("all %d expected hosts have joined, %s", expected(d), noFault(d))}
+}
+
+// noFault says that no fault was found, and how many checks did not look for theirs.
+func noFault(d *diagnosis.Diagnosis) string {
+	if n := d.NotRun(); n > 0 {
+		return fmt.Sprintf("and no fault was found; %d of %d checks not run", n, d.Stats.Faults)
+	}
+	return "and no fault of the catalog is present"
 }
 
 // recoveries are the classes of what keeps less than everything, the mildest first.

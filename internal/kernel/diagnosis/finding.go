@@ -51,6 +51,17 @@ func (f *Finding) DecidesNothing() bool {
 	return (f.Outcome == fault.Absent || f.Outcome == fault.NotApplicable) && f.Until.IsZero() && f.Accepted == nil
 }
 
+// NotRun is how many faults were not looked for at one subject at least.
+func (d *Diagnosis) NotRun() int {
+	unknown := map[string]bool{}
+	for i := range d.Findings {
+		if d.Findings[i].Outcome == fault.Unknown {
+			unknown[d.Findings[i].Fault] = true
+		}
+	}
+	return len(unknown)
+}
+
 // Aside counts findings that decide nothing and are not in the diagnosis.
 type Aside struct{ Absent, NotApplicable int }
 
