@@ -163,7 +163,7 @@ func TestWorkerProvider(t *testing.T) {
 		{"warning", version + `"checks":[{"outcome":"warning","text":"no way out"}]}`, nil, cmdutil.ExitOK, []string{"warning no way out"}},
 		{"a word that does not exist", version + `"checks":[{"outcome":"fine","text":"all is well"}]}`, nil, cmdutil.ExitOK, []string{"not checked all is well"}},
 		{"no such operation", version + `"unsupported":true}`, nil, cmdutil.ExitOK, []string{"not checked rights, quotas and images: provider fake checks none"}},
-		{"it fails", version + `"error":"the cloud is down"}`, nil, cmdutil.ExitOK, []string{"not checked rights, quotas and images", "the cloud is away"}},
+		{"it fails", version + `"error":"the cloud is down"}`, nil, cmdutil.ExitOK, []string{"not checked rights, quotas and images", "the cloud is down"}},
 		{"it answers nothing", `x`, nil, cmdutil.ExitOK, []string{"not checked rights, quotas and images"}},
 		{"a stream of the release", version + `"checks":[]}`, []string{"--stream", stream("rhcos-4.14")}, cmdutil.ExitOK, []string{"same minor version", "image image-of-the-stream, that of the stream"}},
 		{"a later stream", version + `"checks":[]}`, []string{"--stream", stream("rhcos-4.19")}, cmdutil.ExitFault, []string{"newer than the release"}},
