@@ -67,8 +67,11 @@ func (s *Source) readAll(ctx context.Context, c *listing) error {
 	files := inOrder(s.entries(r))
 	for i := range files {
 		e := &files[i]
-		if namespace != "" && e.Namespace != "" && e.Namespace != namespace {
+		if e.Nowhere || namespace != "" && e.Namespace != "" && e.Namespace != namespace {
 			continue
+		}
+		if namespace == "" && e.Others != "" && !slices.Contains(c.part, e.Others) {
+			c.part = append(c.part, e.Others)
 		}
 		if c.skips(e) {
 			c.skipped++

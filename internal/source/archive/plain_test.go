@@ -209,3 +209,52 @@ func (c *countedReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	c.n += int64(n)
 	return n, err
 }
+
+// TestListOfNamespace: a List that somebody saved says nothing of namespaces that it may not be of.
+func TestListOfNamespace(t *testing.T) {
+	const (
+		pod  = `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "%s", "namespace": "%s"}}`
+		bare = `{"metadata": {"name": "p", "namespace": "kube-system"}}`
+		yaml = "apiVersion: v1\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata:\n    labels:\n      namespace: other\n    name: p\n" +
+			"    namespace: kube-system\nkind: List\n"
+		flow = "apiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: kube-system}}]\n"
+	)
+	list := func(items ...string) string {
+		return `{"apiVersion": "v1", "kind": "PodList", "items": [` + strings.Join(items, ",") + `]}`
+	}
+	of := func(namespace string) string { return fmt.Sprintf(pod, "p", namespace) }
+	for name, tt := range map[string]struct {
+		files, namespace string
+		count            int
+		unknown          string // "" where the answer is whole
+	}{
+		"of this namespace":             {in("a.json", list(of("kube-system"))), "kube-system", 1, ""},
+		"of another":                    {in("a.json", list(of("kube-system"))), "openshift-etcd", 0, "only the files that were named"},
+		"of one, all are asked for":     {in("a.json", list(of("kube-system"))), "", 1, "a.json lists namespace kube-system only"},
+		"of one, without kinds":         {in("a.json", list(bare)), "", 1, "a.json lists namespace kube-system only"},
+		"of one, in YAML":               {in("a.yaml", yaml), "", 1, "a.yaml lists namespace kube-system only"},
+		"of one, in flow style":         {in("a.yaml", flow), "", 1, "a.yaml lists namespace kube-system only"},
+		"of several, all are asked for": {in("a.json", list(of("kube-system"), of("default"))), "", 2, ""},
+		"of two files":                  {in("a.json", list(of("x"))) + in("b.json", list(of("y"))), "", 2, "a.json lists namespace x only"},
+		"empty":                         {in("a.json", list()) + in("b.json", list(of("kube-system"))), "openshift-etcd", 0, "only the files that were named"},
+		"empty, next to this one":       {in("a.json", list()) + in("b.json", list(of("kube-system"))), "kube-system", 1, ""},
+		"empty, in YAML":                {in("a.yaml", "apiVersion: v1\nitems: []\nkind: PodList\n"), "", 0, "only the files that were named"},
+		"empty, with an object": {in("a.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: x}\n---\n"+
+			"apiVersion: v1\nitems: []\nkind: PodList\n"), "x", 1, ""},
+		"items without a name space": {in("a.json", list(`{"metadata": {"name": "p"}}`)), "", 1, ""},
+		"only empty":                 {in("a.json", list()), "", 0, "only the files that were named"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := open(t, tt.files).List(t.Context(), evidence.Pods, tt.namespace)
+			if len(got) != tt.count {
+				t.Errorf("%d pods, want %d", len(got), tt.count)
+			}
+			switch {
+			case tt.unknown == "" && err != nil:
+				t.Error(err)
+			case tt.unknown != "" && (why(t, err) != evidence.NotCollected || !strings.Contains(err.Error(), tt.unknown)):
+				t.Errorf("%v, want %q", err, tt.unknown)
+			}
+		})
+	}
+}

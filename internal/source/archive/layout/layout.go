@@ -126,6 +126,8 @@ type Entry struct {
 	List      bool   // a List, not one object
 	Mixed     bool   // objects of any kind, Resource is one of them
 	Part      string // why its objects are not all that there are, "" when they may be
+	Others    string // why it is not whole for all namespaces, "" when it may be
+	Nowhere   bool   // an empty List, and nothing shows of which namespace: it is no answer about any
 	Sample    bool   // an arbitrary part: none is read, what is missing would look absent
 	// Make makes the object of a file that is no file of objects; nil where it is one.
 	Make   func(ctx context.Context, c *member.Container, e Entry) (map[string]any, error)

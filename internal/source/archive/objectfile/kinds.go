@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -16,9 +17,22 @@ var topLevel = regexp.MustCompile(`(?m)^(?:apiVersion|kind|items):|^\s*\{`)
 // Likely reports whether the first bytes of a file may be those of objects.
 func Likely(head []byte) bool { return topLevel.Match(head) }
 
-// Kinds returns the resources of which a file holds objects; true where a List has them.
-func Kinds(raw []byte) (map[evidence.Resource]bool, error) {
-	kinds := map[evidence.Resource]bool{}
+// Held is how a file holds the objects of one resource.
+type Held struct {
+	List bool // a List has them, or would have: it may be empty
+	// Single: an object is in no List.
+	Single bool
+	// Empty: its List surely has no item.
+	Empty bool
+	// Namespaces are those of the items of Lists, the first two: of one namespace, or of several.
+	Namespaces []string
+	// Bare: an item has no namespace, as those of kinds without namespaces have none.
+	Bare bool
+}
+
+// Kinds returns the resources of which a file holds objects, and how.
+func Kinds(raw []byte) (map[evidence.Resource]Held, error) {
+	kinds := map[evidence.Resource]Held{}
 	n := 0
 	for doc := range documents(raw) {
 		if n++; n > maxItems || len(kinds) > maxKinds {
@@ -33,10 +47,30 @@ func Kinds(raw []byte) (map[evidence.Resource]bool, error) {
 }
 
 // addKinds adds the resources of a document's objects.
-func addKinds(doc []byte, kinds map[evidence.Resource]bool) {
+func addKinds(doc []byte, kinds map[evidence.Resource]Held) {
 	add := func(apiVersion, kind string, list bool) {
 		if r, ok := ResourceOf(apiVersion, kind); ok && len(kinds) <= maxKinds {
-			kinds[r] = kinds[r] || list
+			h := kinds[r]
+			h.List, h.Single = h.List || list, h.Single || !list
+			kinds[r] = h
+		}
+	}
+	item := func(list header, apiVersion, kind string, namespace func() string) {
+		r, ok := ResourceOf(apiVersion, kind)
+		if !ok { // typed Lists may leave out their items' kind
+			apiVersion, kind = list.apiVersion, itemKind(list.kind)
+			r, _ = ResourceOf(apiVersion, kind)
+		}
+		add(apiVersion, kind, true)
+		if h, known := kinds[r]; known && len(h.Namespaces) < several {
+			kinds[r] = h.with(namespace())
+		}
+	}
+	empty := func(apiVersion, list string, is bool) {
+		r, _ := ResourceOf(apiVersion, itemKind(list))
+		if h, known := kinds[r]; known && is {
+			h.Empty = true
+			kinds[r] = h
 		}
 	}
 	if doc = bytes.TrimSpace(doc); bytes.HasPrefix(doc, []byte("{")) {
@@ -47,13 +81,17 @@ func addKinds(doc []byte, kinds map[evidence.Resource]bool) {
 				return
 			}
 			add(m.APIVersion, itemKind(m.Kind), true)
-			for _, item := range m.Items.list {
+			empty(m.APIVersion, m.Kind, len(m.Items.list) == 0)
+			for _, raw := range m.Items.list {
 				var i struct {
 					APIVersion string `json:"apiVersion"`
 					Kind       string `json:"kind"`
+					Metadata   struct {
+						Namespace string `json:"namespace"`
+					} `json:"metadata"`
 				}
-				if json.Unmarshal(item, &i) == nil {
-					add(i.APIVersion, i.Kind, true)
+				if json.Unmarshal(raw, &i) == nil {
+					item(header{apiVersion: m.APIVersion, kind: m.Kind}, i.APIVersion, i.Kind, func() string { return i.Metadata.Namespace })
 				}
 			}
 			return
@@ -72,12 +110,47 @@ func addKinds(doc []byte, kinds map[evidence.Resource]bool) {
 		return
 	}
 	add(h.apiVersion, itemKind(h.kind), true)
-	items, _ := splitItems(doc[h.items:])
-	for _, item := range items {
-		i := scanHeader(unindent(item))
-		add(i.apiVersion, i.kind, true)
+	if h.noItems {
+		empty(h.apiVersion, h.kind, true)
+		return
+	}
+	items, ok := splitItems(doc[h.items:])
+	empty(h.apiVersion, h.kind, ok && len(items) == 0)
+	for _, text := range items {
+		text = unindent(text)
+		i := scanHeader(text)
+		item(h, i.apiVersion, i.kind, func() string { return namespaceIn(text) })
 	}
 }
+
+// several is how many namespaces show that a List is not of one.
+const several = 2
+
+// with adds the namespace of an item.
+func (h Held) with(namespace string) Held {
+	switch {
+	case namespace == "":
+		h.Bare = true
+	case !slices.Contains(h.Namespaces, namespace):
+		h.Namespaces = append(h.Namespaces, namespace)
+	}
+	return h
+}
+
+// namespaceIn is metadata.namespace of an object in block style, "" where it has none.
+func namespaceIn(doc []byte) string {
+	head, ok := prune(doc, namespaceFields)
+	if !ok {
+		head = doc
+	}
+	m, err := decode(head)
+	if err != nil {
+		return ""
+	}
+	return evidence.String(m, "metadata", "namespace")
+}
+
+var namespaceFields = FieldsOf("metadata.namespace")
 
 // unindent returns an item's lines from its own margin on.
 func unindent(item []byte) []byte {

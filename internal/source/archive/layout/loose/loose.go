@@ -83,14 +83,44 @@ func Objects(e layout.Entry, raw []byte) ([]layout.Entry, error) {
 	}
 	var list []layout.Entry
 	e.Class, e.Mixed = layout.Object, true
-	for r, inList := range kinds {
-		e.Resource, e.List, e.Part = r, inList, ""
-		if !inList {
+	for r, held := range kinds {
+		e.Resource, e.List, e.Part = r, held.List, ""
+		if !held.List {
 			e.Part = e.File.Path + " holds single objects: whether there are others is not known"
 		}
-		list = append(list, e)
+		of := e
+		if e.Free && held.List && !held.Single {
+			limit(&of, held)
+		}
+		list = append(list, of)
 	}
 	return list, nil
+}
+
+// limit notes of which namespace a List is that somebody saved. A List with objects of several is one of all (-A). Pods and
+// the like are in several namespaces of each cluster: a List of one namespace says nothing of the others. Without objects
+// a List does not even show of which namespace it is.
+func limit(e *layout.Entry, held objectfile.Held) {
+	switch {
+	case len(held.Namespaces) == 1 && !held.Bare && slices.Contains(inSeveral, e.Resource):
+		e.Namespace = held.Namespaces[0]
+		e.Others = e.File.Path + " lists namespace " + e.Namespace + " only: what is in others is not known"
+	case held.Empty && len(held.Namespaces) == 0 && !held.Bare:
+		e.Nowhere = !slices.Contains(withoutNamespace, e.Resource)
+	}
+}
+
+// inSeveral are the kinds of which each cluster has objects in several namespaces.
+var inSeveral = []evidence.Resource{
+	evidence.Pods, evidence.Events, objectfile.EventsV1, evidence.ConfigMaps, evidence.Secrets, evidence.Leases, evidence.PodDisruptionBudgets,
+	evidence.DaemonSets, evidence.Deployments, evidence.ReplicaSets,
+}
+
+// withoutNamespace are the kinds whose objects are in no namespace, of those that are read: an empty List of one is whole.
+var withoutNamespace = []evidence.Resource{
+	evidence.Nodes, evidence.Namespaces, evidence.CSRs, evidence.MachineConfigs, evidence.MachineConfigPools, evidence.ControllerConfigs,
+	evidence.ClusterOperators, evidence.ClusterVersions, evidence.Infrastructures, evidence.NetworkConfigs, evidence.Provisionings,
+	evidence.EtcdOperators, evidence.APIServerOperators, evidence.ManagerOperators, evidence.SchedulerOperators,
 }
 
 var (
