@@ -75,7 +75,7 @@ func (g *graph) edgesFrom(ctx context.Context, from int) error {
 		}
 		for _, s := range to {
 			i, ok := g.index[fault.Key{Fault: e.Fault, Subject: s}]
-			if !ok || i == from {
+			if !ok || i == from || ofOtherNodes(cause, g.findings[i]) {
 				continue
 			}
 			holds, err := g.holds(ctx, f, e, cause, g.findings[i])
