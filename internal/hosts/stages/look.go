@@ -47,6 +47,7 @@ type shared struct {
 	updating map[string]time.Time // pool -> since when it updates its nodes
 	degraded map[string]time.Time // pool -> since when a node of it is degraded
 	targets  map[string]string    // pool -> name of its rendered config
+	made     map[string]time.Time // rendered config -> when it was created; those that some node does not have yet
 	service  *assisted.Service    // how the rendezvous host of an agent-based install answered; nil: it was not asked
 	plan     *install.Install     // of an install directory; nil: none was read
 }
@@ -54,7 +55,7 @@ type shared struct {
 func readShared(ctx context.Context, w *facts.World, r *inventory.Inventory) (*shared, error) {
 	s := &shared{now: w.Now, version: w.Version, roll: r, renewed: map[string]evidence.Object{}, pods: map[string]map[string]corev1.Pod{},
 		noPods: map[string]error{}, podLocs: map[string]evidence.Locator{}, targets: map[string]string{}, updating: map[string]time.Time{},
-		degraded: map[string]time.Time{}}
+		degraded: map[string]time.Time{}, made: map[string]time.Time{}}
 	var err error
 	if s.hosted, err = w.Hosted(ctx); err != nil {
 		return nil, err
@@ -65,7 +66,9 @@ func readShared(ctx context.Context, w *facts.World, r *inventory.Inventory) (*s
 		}
 		s.noCSRs = err
 	}
-	for _, step := range []func(context.Context, *facts.World) error{s.readLeases, s.readPods, s.readEtcd, s.readServers, s.readPools, s.readInstall} {
+	for _, step := range []func(context.Context, *facts.World) error{
+		s.readLeases, s.readPods, s.readEtcd, s.readServers, s.readPools, s.readTargets, s.readInstall,
+	} {
 		if err := step(ctx, w); err != nil {
 			return nil, err
 		}
@@ -162,6 +165,44 @@ func (s *shared) readPools(ctx context.Context, w *facts.World) error {
 		}
 	}
 	return err
+}
+
+// readTargets reads when the configs were created that a node is to have and has not.
+func (s *shared) readTargets(ctx context.Context, w *facts.World) error {
+	wanted := map[string]bool{}
+	for _, h := range s.roll.Hosts {
+		if h.Node == nil {
+			continue
+		}
+		current := h.Node.API.Annotations[openshift.CurrentConfigAnnotation]
+		for _, config := range []string{h.Node.API.Annotations[openshift.DesiredConfigAnnotation], s.targets[h.Pool.Name]} {
+			if config != "" && config != current {
+				wanted[config] = true
+			}
+		}
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	list, err := w.Some(ctx, evidence.MachineConfigs, "")
+	for _, o := range list {
+		if wanted[o.Name] {
+			s.made[o.Name] = o.Created()
+		}
+	}
+	if _, ok := evidence.AsUnavailable(err); ok {
+		return nil
+	}
+	return err
+}
+
+// waitsFor is since when a node waits for a config, given since when it is as it is: nothing waits for a config that is not
+// there yet. Zero stays zero.
+func (s *shared) waitsFor(config string, since time.Time) time.Time {
+	if at := s.made[config]; !since.IsZero() && at.After(since) {
+		return at
+	}
+	return since
 }
 
 // readInstall reads who plans the cluster and how the rendezvous host answered.

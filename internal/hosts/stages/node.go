@@ -238,10 +238,10 @@ func (v *view) configDone() diagnosis.StageState {
 		// The daemon writes no time. A node can have been done for long before.
 		return failed(v.degraded[v.host.Pool.Name], state+": "+firstLine(notes[openshift.ConfigReasonAnnotation]), proof)
 	case state != "Done" || current != desired:
-		return waiting(pools.StepSince(&v.host.Node.API), "state "+state+", going to "+desired, proof)
+		return waiting(v.waitsFor(desired, pools.StepSince(&v.host.Node.API)), "state "+state+", going to "+desired, proof)
 	}
 	if target := v.targets[v.host.Pool.Name]; target != "" && target != current {
-		return waiting(v.updating[v.host.Pool.Name], "on "+current+", the pool wants "+target, proof)
+		return waiting(v.waitsFor(target, v.updating[v.host.Pool.Name]), "on "+current+", the pool wants "+target, proof)
 	}
 	return passed(time.Time{}, proof, item(v.host.Node.Loc, "metadata.annotations["+openshift.CurrentConfigAnnotation+"]", current, time.Time{}))
 }
