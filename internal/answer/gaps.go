@@ -23,7 +23,7 @@ func (t *text) unchecked() {
 		t.Para(0, page.Span{}, page.Dim, page.Count(len(groups), "thing", "things")+" could not be read, and no check needed more: -o wide lists them")
 		return
 	}
-	if !t.o.Wide && t.decided() {
+	if !t.o.Wide && (t.decided() || otherProduct(t.d)) {
 		t.Para(0, page.Span{}, page.Dim, t.checksNotRun(notRun)+": -o wide lists why")
 		t.missingLogs()
 		return

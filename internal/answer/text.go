@@ -175,7 +175,7 @@ func (t *text) answer() {
 	t.unexplained()
 	t.messages()
 	t.installerNotes()
-	if !otherSystem(t.whole()) {
+	if d := t.whole(); !otherSystem(d) && !otherProduct(d) {
 		t.supplies()
 	}
 	t.settling()

@@ -3,10 +3,12 @@ package answer
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/page"
 )
@@ -53,12 +55,16 @@ func HeadlineOf(d *diagnosis.Diagnosis) Headline {
 		h = Headline{page.Open, page.Yellow, "NO MISTAKE FOUND SO FAR"}
 	case d.Verdict.Cause == diagnosis.CauseNone && otherSystem(d):
 		h = Headline{page.Open, page.Yellow, "NO LOG OF AN OPENSHIFT HOST"}
+	case otherProduct(d):
+		h = Headline{page.Open, page.Yellow, "NOT OPENSHIFT, NOTHING WRONG IN WHAT WAS READ"}
 	case d.Verdict.Cause == diagnosis.CauseNone && d.Cluster.CompletedBy == diagnosis.ByAssisted:
 		h = Headline{page.Open, page.Yellow, "INSTALLATION COMPLETED"}
 	case d.Verdict.Cause == diagnosis.CauseNone && d.Source.Kind == textSource:
 		h = Headline{page.Open, page.Yellow, noSignInText}
 	case d.Verdict.Cause == diagnosis.CauseNone && d.Cluster.Installer != nil:
 		h = Headline{page.Open, page.Yellow, loggedHeadline(*d.Cluster.Installer)}
+	case d.Verdict.Cause == diagnosis.CauseNone && tellOfAll(d):
+		h = Headline{page.Open, page.Yellow, "NOTHING WRONG IN WHAT WAS COLLECTED"}
 	case d.Verdict.Cause == diagnosis.CauseNone: // nothing is wrong in what is there
 		h = Headline{page.Open, page.Yellow, "TOO LITTLE COLLECTED"}
 	case len(d.Roots) > 0:
@@ -86,6 +92,21 @@ func HeadlineOf(d *diagnosis.Diagnosis) Headline {
 // otherSystem reports whether all that was read is of machines of another system: no advice for a cluster fits.
 func otherSystem(d *diagnosis.Diagnosis) bool {
 	return d.Cluster.OnlyOthers() && len(d.Hosts) == 0 && d.Verdict.Cause == diagnosis.CauseNone
+}
+
+// tellOfAll reports whether ClusterVersion and ClusterOperators were read: they tell of the whole cluster, whatever else lacks.
+func tellOfAll(d *diagnosis.Diagnosis) bool {
+	read := func(r evidence.Resource, least int) bool {
+		return slices.ContainsFunc(d.Coverage, func(c evidence.Coverage) bool {
+			return c.Need == r.String() && (c.State == evidence.Read || c.State == evidence.Partial && least > 0 && c.Count == least)
+		})
+	}
+	return read(evidence.ClusterVersions, 1) && read(evidence.ClusterOperators, 0) // a cluster has one ClusterVersion
+}
+
+// otherProduct reports whether a cluster is of another distribution of Kubernetes, and nothing is wrong in what was read of it.
+func otherProduct(d *diagnosis.Diagnosis) bool {
+	return d.Cluster.Product != nil && d.Verdict.Cause == diagnosis.CauseNone && d.Verdict.Class == diagnosis.Undetermined
 }
 
 // loggedHeadline is the headline of a log of openshift-install in which nothing is wrong.

@@ -72,6 +72,9 @@ func (Describer) Describe(ctx context.Context, w *facts.World) (diagnosis.Cluste
 	if info.Others, err = others(ctx, w); err != nil {
 		return info, err
 	}
+	if err := ofProduct(ctx, w, &info); err != nil {
+		return info, err
+	}
 	return info, hosted(ctx, w, &info)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/facts/etcd"
 	"github.com/rollcall-project/rollcall/internal/facts/kubelet"
+	"github.com/rollcall-project/rollcall/internal/facts/product"
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -31,6 +32,7 @@ const leaseTimeout = 3 * time.Minute
 type shared struct {
 	now      time.Time
 	version  string           // of the cluster, "" where nothing says it
+	product  string           // another distribution that the cluster is of, "" where nothing shows that
 	hosted   *evidence.Hosted // the hosted cluster that the roll is of, nil where it is of another
 	roll     *inventory.Inventory
 	requests []csrs.Request
@@ -60,6 +62,11 @@ func readShared(ctx context.Context, w *facts.World, r *inventory.Inventory) (*s
 	if s.hosted, err = w.Hosted(ctx); err != nil {
 		return nil, err
 	}
+	other, err := product.Of(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	s.product = other.Name
 	if s.requests, err = csrs.All(ctx, w); err != nil {
 		if _, ok := evidence.AsUnavailable(err); !ok {
 			return nil, err

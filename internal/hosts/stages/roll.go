@@ -154,7 +154,7 @@ func rules() []rule {
 func (v *view) state() diagnosis.HostState {
 	s := diagnosis.HostState{Name: v.host.Name, Role: v.host.Role, Expected: v.host.Expected}
 	for _, r := range rules() {
-		st := r.decide(v)
+		st := v.ofProduct(r)
 		if own, ok := v.machine.stage(r.stage); ok && (st.State == diagnosis.StageUnknown || st.State == diagnosis.StageWaiting) {
 			st = own // what the machine says of its own start is nearer than what others say
 		}
@@ -168,6 +168,17 @@ func (v *view) state() diagnosis.HostState {
 	at := currentStage(s.Stages)
 	s.Stage, s.State, s.Why, s.Since = s.Stages[at].Stage, s.Stages[at].State, s.Stages[at].Why, since(s.Stages, at)
 	return s
+}
+
+// ofAnyKubernetes are the stages that a host of any distribution passes.
+var ofAnyKubernetes = []fault.Stage{fault.Registered, fault.NetworkReady, fault.Ready}
+
+// ofProduct decides a stage, if the distribution of the cluster has it.
+func (v *view) ofProduct(r rule) diagnosis.StageState {
+	if v.product != "" && !slices.Contains(ofAnyKubernetes, r.stage) {
+		return notApplicable("this is " + v.product + " and not OpenShift")
+	}
+	return r.decide(v)
 }
 
 // currentStage returns the stage of a host: the first failed one, else the first that is not

@@ -34,7 +34,8 @@ type Engine struct {
 	facts    map[string]facts.Fact
 	relate   Relater
 	log      *slog.Logger
-	deciding bool // see Options
+	deciding bool   // see Options
+	product  string // another distribution that the cluster is of, "" where it is OpenShift or nothing shows that it is not
 }
 
 // New returns an engine. The catalog's expressions are compiled as they are used; compiler keeps
@@ -134,6 +135,18 @@ func excludedByTopology(ctx context.Context, w *facts.World, f *fault.Fault) (st
 		}
 	}
 	return "", nil
+}
+
+// ofAnyKubernetes are the layers of the faults that a cluster of any distribution can have: of kubelets, pods and, with Metal3,
+// bare metal hosts.
+var ofAnyKubernetes = []string{"kubelet", "workloads", "baremetal"}
+
+// excludedByProduct returns why a fault does not apply to a cluster of another distribution, "" if it does.
+func (e *Engine) excludedByProduct(f *fault.Fault) string {
+	if e.product == "" || slices.Contains(ofAnyKubernetes, f.Layer) {
+		return ""
+	}
+	return "this is " + e.product + " and not OpenShift"
 }
 
 // external is the topology of a cluster whose control plane runs elsewhere

@@ -15,7 +15,7 @@ import (
 // nothingWrong returns one line about a source in which nothing is wrong, and which does not show a
 // whole cluster; "" where a question is open about what was read.
 func nothingWrong(d *diagnosis.Diagnosis) string {
-	return cmp.Or(onlyOthers(d), onlyLogged(d), onlyBootstrap(d), onlyMissing(d), onlyFiles(d), onlyPasted(d))
+	return cmp.Or(onlyOthers(d), otherProduct(d), onlyLogged(d), onlyBootstrap(d), onlyMissing(d), onlyFiles(d), onlyPasted(d))
 }
 
 // onlyOthers returns one line about logs of machines that are no hosts of a cluster; "" otherwise.
@@ -28,6 +28,15 @@ func onlyOthers(d *diagnosis.Diagnosis) string {
 		list = append(list, o.Host+" runs "+o.System+" ("+o.Locator+")")
 	}
 	return few(list) + "; no line in it is of a kubelet, CRI-O, Ignition or rpm-ostree"
+}
+
+// otherProduct returns one line about a cluster of another distribution in which nothing is wrong; "" otherwise.
+func otherProduct(d *diagnosis.Diagnosis) string {
+	open := func(h diagnosis.HostState) bool { return h.Expected && !h.Done() }
+	if d.Cluster.Product == nil || d.Cluster.ReadWrong || troubled(d) || slices.ContainsFunc(d.Hosts, open) {
+		return ""
+	}
+	return hosts(expected(d)) + " Ready; " + ofProduct(d)
 }
 
 // onlyMissing returns one line about a source in which nothing is wrong and parts are missing:

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -147,6 +148,66 @@ func TestOnlyLogged(t *testing.T) {
 		}
 		if v := verdict(d); v.Class != diagnosis.Undetermined || (v.Cause == diagnosis.CauseNone) != (tt.want != "") || tt.want != "" && v.Reason != tt.want {
 			t.Errorf("%s: %+v; want %q", name, v, tt.want)
+		}
+	}
+}
+
+// TestOtherProduct: a cluster of another distribution lacks no part of OpenShift; what is wrong in it is still an open question.
+func TestOtherProduct(t *testing.T) {
+	const says = "1 Node, v1.33.5+rke2r1: this is RKE2 and not OpenShift, so no part of OpenShift was looked for"
+	host := func(state diagnosis.StageOutcome) []diagnosis.HostState {
+		return []diagnosis.HostState{{Name: "m0", Expected: true, Stage: fault.Ready, State: state}}
+	}
+	for name, tt := range map[string]struct {
+		hosts   []diagnosis.HostState
+		read    []string
+		trouble bool
+		want    string // "" where a question is open
+	}{
+		"ready":       {host(diagnosis.StagePassed), nil, false, "1 host Ready; " + says},
+		"with pods":   {host(diagnosis.StagePassed), []string{"3 pods, all completed or Ready"}, false, "1 host Ready; " + says + "; 3 pods, all completed or Ready"},
+		"not Ready":   {host(diagnosis.StageUnknown), nil, false, ""},
+		"pods wait":   {host(diagnosis.StagePassed), []string{"3 pods, a Pending"}, false, ""},
+		"a symptom":   {host(diagnosis.StagePassed), nil, true, ""},
+		"no Product":  {nil, nil, false, ""},
+		"hosts alone": {host(diagnosis.StagePassed), nil, false, "1 host Ready; " + says},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &diagnosis.Diagnosis{Source: diagnosis.Source{Kind: looseFiles}, Hosts: tt.hosts, Cluster: diagnosis.ClusterInfo{Read: tt.read},
+				Coverage: []evidence.Coverage{{Need: evidence.ClusterOperators.String(), State: evidence.Missing, Why: evidence.NotCollected, Reason: "r"}}}
+			if tt.hosts != nil {
+				d.Cluster.Product = &diagnosis.Product{Name: "RKE2", Says: "1 Node, v1.33.5+rke2r1"}
+				d.Cluster.ReadWrong = strings.Contains(strings.Join(tt.read, ""), "Pending")
+			}
+			if tt.trouble {
+				d.Unexplained = []diagnosis.Unexplained{{Key: fault.Key{Fault: "x"}, Severity: fault.Error}}
+			}
+			v := verdict(d)
+			if d.Cluster.Product == nil {
+				if strings.Contains(v.Reason, "RKE2") {
+					t.Errorf("%+v", v)
+				}
+				return
+			}
+			if v.Class != diagnosis.Undetermined || (v.Cause == diagnosis.CauseNone) != (tt.want != "") || tt.want != "" && v.Reason != tt.want || !Undecided(d) {
+				t.Errorf("%+v; want %q", v, tt.want)
+			}
+		})
+	}
+}
+
+// TestExcludedByProduct: of the faults of OpenShift's parts none applies to another distribution.
+func TestExcludedByProduct(t *testing.T) {
+	for _, tt := range []struct {
+		product, layer string
+		excluded       bool
+	}{
+		{"RKE2", "machine-config", true}, {"RKE2", "control-plane", true}, {"RKE2", "kubelet", false}, {"RKE2", "workloads", false},
+		{"RKE2", "baremetal", false}, {"", "machine-config", false},
+	} {
+		e := &Engine{product: tt.product}
+		if why := e.excludedByProduct(&fault.Fault{Layer: tt.layer}); (why != "") != tt.excluded {
+			t.Errorf("%+v: %q", tt, why)
 		}
 	}
 }

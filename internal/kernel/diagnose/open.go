@@ -85,6 +85,8 @@ func openQuestions(d *diagnosis.Diagnosis) []diagnosis.Question {
 	switch {
 	case d.Source.Kind == onHost:
 		add(unasked(d))
+	case d.Cluster.Product != nil:
+		add([]string{ofProduct(d)}, hostsOpen(d))
 	case expected(d) == 0 && !awaitsFirstHost(d): // a name that only a request claims is no host that answered
 		add([]string{noHost(d)})
 	default:
@@ -95,6 +97,13 @@ func openQuestions(d *diagnosis.Diagnosis) []diagnosis.Question {
 		add(lostOpen(d), hostsOpen(d))
 	}
 	return open
+}
+
+// ofProduct says that a cluster is of another distribution, and what was read of it.
+func ofProduct(d *diagnosis.Diagnosis) string {
+	p := d.Cluster.Product
+	said := append([]string{p.Says + ": this is " + p.Name + " and not OpenShift, so no part of OpenShift was looked for"}, d.Cluster.Read...)
+	return strings.Join(said, "; ")
 }
 
 // hostsOpen lists the expected hosts about which nothing is known. Those that stopped at the same

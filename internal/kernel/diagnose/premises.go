@@ -45,7 +45,9 @@ var premises = []premise{
 
 // ownControlPlane: the workers of a hosted cluster have their machines and configs in the
 // management cluster.
-func ownControlPlane(c diagnosis.ClusterInfo) bool { return c.Topology != "External" && c.Hosted == "" }
+func ownControlPlane(c diagnosis.ClusterInfo) bool {
+	return c.Topology != "External" && c.Hosted == "" && c.Product == nil
+}
 
 // hasHosted: the management cluster is read, too.
 func hasHosted(c diagnosis.ClusterInfo) bool { return c.Hosted != "" }

@@ -95,6 +95,9 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 		return nil, fmt.Errorf("describe cluster: %w", err)
 	}
 	w.Version, w.Topology, w.Installed, w.ReadBy = info.Version, info.Topology, info.Began, info.ReadBy
+	if info.Product != nil {
+		engine.product = info.Product.Name
+	}
 	engine.deciding = o.Deciding && len(o.Lines) == 0 // lines replace findings one by one
 	found, err := engine.evaluateAll(ctx, w, o.chosen())
 	if err != nil {

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -62,7 +63,7 @@ func (e *Engine) open(ctx context.Context, w *facts.World, f *fault.Fault) (*tes
 			return nil, err
 		}
 	}
-	t.excluded = why
+	t.excluded = cmp.Or(why, e.excludedByProduct(f))
 	return t, nil
 }
 

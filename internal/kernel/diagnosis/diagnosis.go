@@ -67,6 +67,8 @@ type ClusterInfo struct {
 	Topology string `json:"topology,omitempty"`
 	Hosted   string `json:"hosted,omitempty"` // namespace/name of the HostedCluster, where its management cluster was read, too
 
+	Product *Product `json:"product,omitempty"` // another distribution of Kubernetes; nil: OpenShift, or nothing shows that it is not
+
 	Installer *Installer `json:"installer,omitempty"` // where the cluster itself could not be asked
 	Update    *Update    `json:"update,omitempty"`    // or installation that is under way; nil: none, or not known
 
@@ -90,6 +92,13 @@ type ClusterInfo struct {
 
 // ByAssisted is who reports a completed installation: the service of an assisted or agent-based one.
 const ByAssisted = "assisted-service"
+
+// Product is another distribution of Kubernetes than OpenShift.
+type Product struct {
+	Name    string `json:"name"`
+	Says    string `json:"says"` // what the Nodes show
+	Locator string `json:"locator"`
+}
 
 // OtherSystem is a machine that is no host of a cluster.
 type OtherSystem struct {
