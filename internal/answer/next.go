@@ -12,6 +12,9 @@ import (
 
 const fewSupplies = 3
 
+// mustGather is the kind of a source that is one: internal/source/archive/layout/mustgather.
+const mustGather = "must-gather"
+
 // supplies names what would decide, where no cause is known.
 func (t *text) supplies() {
 	list := t.supplyList()
@@ -106,6 +109,9 @@ func (t *text) supplyList() []string {
 		gaps = nil
 	}
 	if t.d.Verdict.Class == diagnosis.Undetermined {
+		for _, command := range t.describing() {
+			add(command)
+		}
 		before := len(list)
 		for _, g := range gaps {
 			for _, s := range g.Supply {
@@ -113,7 +119,11 @@ func (t *text) supplyList() []string {
 			}
 		}
 		if t.d.Source.Kind != "live" && len(list)-before > fewSupplies { // too much to fetch piece by piece
-			list = append(list[:before], "oc adm must-gather    # then: "+t.o.know("diagnose --from DIR"))
+			why := "then"
+			if t.d.Source.Kind == mustGather {
+				why = "this one lacks parts; then"
+			}
+			list = append(list[:before], "oc adm must-gather    # "+why+": "+t.o.know("diagnose --from DIR"))
 		}
 	}
 	return list

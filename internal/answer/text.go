@@ -173,6 +173,7 @@ func (t *text) answer() {
 	}
 	t.otherCauses()
 	t.unexplained()
+	t.unsettled()
 	t.messages()
 	t.installerNotes()
 	if d := t.whole(); !otherSystem(d) && !otherProduct(d) {

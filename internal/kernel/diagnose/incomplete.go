@@ -71,10 +71,23 @@ func onlyMissing(d *diagnosis.Diagnosis) string {
 		return ""
 	}
 	said := "no known fault is in what was read"
+	if n := operatorsRead(d); n > 0 {
+		said = fmt.Sprintf("%d ClusterOperators read, ", n) + said
+	}
 	if ready > 0 {
 		said = hosts(ready) + " Ready, " + said
 	}
 	return said + "; not collected: " + few(missing)
+}
+
+// operatorsRead is how many ClusterOperators there are, 0 where they were not read whole.
+func operatorsRead(d *diagnosis.Diagnosis) int {
+	for _, c := range d.Coverage {
+		if c.Need == evidence.ClusterOperators.String() && c.State == evidence.Read {
+			return c.Count
+		}
+	}
+	return 0
 }
 
 // troubled reports whether something is wrong, or may be, or becomes so.

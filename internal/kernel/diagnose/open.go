@@ -148,6 +148,9 @@ func unsettled(d *diagnosis.Diagnosis) []string {
 	if len(names) == 0 {
 		return nil
 	}
+	if c := d.Cluster; !c.Completed.IsZero() && c.Update == nil { // what may be in progress is no update then
+		return []string{few(names) + " (no update is in progress; whether it passes by itself is not known)"}
+	}
 	return []string{few(names) + " (a fault, or still in progress)"}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -43,5 +44,28 @@ func TestUndeterminedReason(t *testing.T) {
 		if v.Reason != want || len(v.Open) != n || v.Class != diagnosis.Undetermined {
 			t.Errorf("%d: %+v, want the reason %q", n, v, want)
 		}
+	}
+}
+
+// TestUnsettled: where the version operator updates nothing, nobody is told that it may be in progress.
+func TestUnsettled(t *testing.T) {
+	done := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+	for want, c := range map[string]diagnosis.ClusterInfo{
+		"x (no update is in progress; whether it passes by itself is not known)": {Completed: done},
+		"x (a fault, or still in progress)":                                      {Completed: done, Update: &diagnosis.Update{To: "4.20.9"}},
+	} {
+		d := &diagnosis.Diagnosis{Cluster: c, Findings: []diagnosis.Finding{
+			{Title: "x", Unsettled: true, Severity: fault.Error}, {Title: "y", Unsettled: true, Severity: fault.Info}, {Title: "z", Severity: fault.Error},
+		}}
+		if got := unsettled(d); !slices.Equal(got, []string{want}) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if got := unsettled(&diagnosis.Diagnosis{Cluster: c}); got != nil {
+			t.Errorf("of nothing: %q", got)
+		}
+	}
+	d := &diagnosis.Diagnosis{Findings: []diagnosis.Finding{{Title: "x", Unsettled: true, Severity: fault.Error}}} // no ClusterVersion was read
+	if got := unsettled(d); !slices.Equal(got, []string{"x (a fault, or still in progress)"}) {
+		t.Errorf("without a ClusterVersion: %q", got)
 	}
 }
