@@ -20,9 +20,6 @@ const (
 
 // unsettledFindings are those whose condition holds, and that may be a fault or pass.
 func (t *text) unsettledFindings() []diagnosis.Finding {
-	if t.d.Verdict.Class != diagnosis.Undetermined {
-		return nil
-	}
 	var list []diagnosis.Finding
 	for _, f := range t.d.Findings {
 		if f.Unsettled && f.Severity.Rank() > fault.Info.Rank() {
@@ -46,7 +43,11 @@ func (t *text) unsettled() {
 			t.Line(2, page.Dim.Span(moreHint(len(list)-i)))
 			return
 		}
-		t.Para(0, page.Yellow.Span(t.Sign(page.Open)+" "), page.Plain, t.o.Brief(f.Title))
+		title := t.o.Brief(f.Title)
+		if s := since(f.Since, t.d.Now); s != "" {
+			title += "; " + s
+		}
+		t.Para(0, page.Yellow.Span(t.Sign(page.Open)+" "), page.Plain, title)
 		for _, says := range reported(f, shown) {
 			shown = append(shown, says)
 			t.Para(2, page.Plain.Span("- "), page.Plain, t.o.Brief(says))

@@ -15,7 +15,7 @@ import (
 // TestUnsettled: what is not decided is shown with the words of the object, and with the command that shows the rest.
 func TestUnsettled(t *testing.T) {
 	finding := func(id string, s fault.Subject, title string, excerpts ...string) diagnosis.Finding {
-		f := diagnosis.Finding{Fault: id, Subject: s, Title: title, Severity: fault.Error, Outcome: fault.Unknown, Unsettled: true}
+		f := diagnosis.Finding{Fault: id, Subject: s, Title: title, Severity: fault.Error, Outcome: fault.Unknown, Unsettled: true, Since: answertest.Noon}
 		for _, e := range excerpts {
 			f.Evidence = append(f.Evidence, evidence.Item{Excerpt: e})
 		}
@@ -41,8 +41,9 @@ func TestUnsettled(t *testing.T) {
 			"? the cluster version operator", "", "oc describe clusteroperator console monitoring"},
 		"the version names none": {diagnosis.Undetermined, finding(versionFailing, fault.Subject{Kind: fault.Cluster},
 			"the cluster version operator cannot keep 4.16.27 in place"), "? the cluster version operator", "", "oc get clusteroperators"},
-		"a node":        {diagnosis.Undetermined, finding("node-not-ready", answertest.Host("w0"), "node w0 is not Ready"), "? node w0", "", "oc describe node w0"},
-		"it is decided": {diagnosis.RecoverableInPlace, finding("node-not-ready", answertest.Host("w0"), "node w0 is not Ready"), "", "Not decided", ""},
+		"a node": {diagnosis.Undetermined, finding("node-not-ready", answertest.Host("w0"), "node w0 is not Ready"), "? node w0", "", "oc describe node w0"},
+		"beside a cause": {diagnosis.RecoverableInPlace, finding("node-not-ready", answertest.Host("w0"), "node w0 is not Ready"),
+			"? node w0 is not Ready; since", "", "oc describe node w0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := answertest.Base(answertest.Answered("control0", "master"))
