@@ -78,7 +78,11 @@ const maxScanned = 5
 func (t *text) scanResult(r *message.Report, c *fault.Catalog) {
 	switch r.Result {
 	case message.Present:
-		t.Lead(0, page.Red.Span(t.Sign(page.Bad)+" CAUSE FOUND: "), "  ", page.Plain, matchTitle(r.Matches[0], c)+sureWords[r.Matches[0].Confidence], 0)
+		says := matchTitle(r.Matches[0], c) + sureWords[r.Matches[0].Confidence]
+		if len(r.Symptoms) > 0 && r.Symptoms[0].Beside {
+			says += ". In the same text: " + r.Symptoms[0].Failure
+		}
+		t.Lead(0, page.Red.Span(t.Sign(page.Bad)+" CAUSE FOUND: "), "  ", page.Plain, says, 0)
 	case message.Unknown:
 		if r.Damaged != "" && len(r.Symptoms) == 0 {
 			t.Lead(0, page.Yellow.Span(t.Sign(page.Open)+" UNKNOWN: "), "  ", page.Plain,
@@ -118,7 +122,14 @@ func (t *text) unknownSays(r *message.Report, c *fault.Catalog) string {
 	first := r.Symptoms[0]
 	says := matchTitle(first, c)
 	switch {
+	case first.Reason && first.Own != "":
+		says += `: "` + t.headline(first.Own) + `"`
 	case first.Reason:
+	case first.Beside && len(r.Symptoms) > 1:
+		says += "; that would explain: " + matchTitle(r.Symptoms[1], c)
+		if r.Symptoms[1].Fault != "" {
+			says += sureWords[r.Symptoms[1].Confidence]
+		}
 	case first.Step && first.Own != "":
 		says += `: "` + t.headline(first.Own) + `". Rollcall does not know this reason`
 	default:

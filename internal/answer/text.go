@@ -62,13 +62,14 @@ const (
 
 var loggedBrackets = strings.NewReplacer(LoggedFrom, "[", LoggedTo, "]")
 
-// logged writes a line of a log behind a lead, in at most limit lines; 0: in as many as it takes.
+// logged writes a line of a log behind a lead, in at most limit lines; 0: in as many as it takes. A line that is
+// too long loses its middle: its end has the reason.
 func (t *text) logged(indent int, first page.Span, further, line string, limit int) {
+	line = squeeze(t.Clean(line), limit, t.Sign(page.Ellipsis))
 	if !t.o.MarkLogged {
 		t.Lead(indent, first, further, page.Plain, line, limit)
 		return
 	}
-	line = squeeze(t.Clean(line), limit, t.Sign(page.Ellipsis))
 	if most := limit*(page.LineRoom+1) - 1; limit > 0 && page.Length(line) > most { // one long word
 		line = page.Cut(line, most)
 	}

@@ -101,6 +101,22 @@ func (a *ansible) result(text []byte) bool {
 	return true
 }
 
+// resultLine is the line with some words, in lower case, of what the command of a failed task printed. "" where a line
+// is no whole result, or has no such line.
+func resultLine(line, words string) string {
+	m := ansibleResult.FindStringSubmatch(line)
+	var a ansible
+	if m == nil || !a.result([]byte(m[2])) {
+		return ""
+	}
+	for said := range strings.Lines(a.stderr + "\n" + a.msg) {
+		if strings.Contains(lowerASCII(said), words) {
+			return strings.TrimSpace(said)
+		}
+	}
+	return ""
+}
+
 func (a *ansible) field(name string) *string {
 	if name == "stderr" {
 		return &a.stderr

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
 
 // tell is a signal that was met: of which rule, and of which of its causes.
@@ -107,6 +108,39 @@ func (c *collector) causes(faults, failures map[string]*Match, i int, t *ruleMat
 			m.Candidates = append(m.Candidates, cause.Fault)
 		}
 	}
+}
+
+// leafFaults are faults that are nothing but one outcome of a request to the API.
+var leafFaults = map[string][]logline.Leaf{
+	"installer-name-not-resolved": {logline.NameUnknown, logline.NameServer}, "host-cannot-resolve-api": {logline.NameUnknown, logline.NameServer},
+	"api-name-server-silent": {logline.NameServer}, "api-connection-refused": {logline.Refused},
+}
+
+// dropRefuted takes out of the candidates what the text refutes: other requests to the API ended in another way, or a
+// line near it shows that the candidate is over.
+func (c *collector) dropRefuted(lists ...map[string]*Match) {
+	for _, list := range lists {
+		for _, m := range list {
+			m.Candidates = slices.DeleteFunc(m.Candidates, func(id string) bool {
+				of, ok := leafFaults[id]
+				otherLeaf := ok && len(c.apiLeaves) > 0 && !slices.ContainsFunc(of, func(leaf logline.Leaf) bool { return c.apiLeaves[leaf] })
+				return otherLeaf || c.endedNear(id, m)
+			})
+		}
+	}
+}
+
+// sameOutput is how many lines before another one a line may stand and be of the same output of a command.
+const sameOutput = 10
+
+// endedNear reports whether a line behind a match ends a fault, or one before it in the same output of a command. What a log
+// says before a line does not refute what the line shows.
+func (c *collector) endedNear(id string, m *Match) bool {
+	from := m.firstLine()
+	if len(m.Lines) > 0 && m.Lines[0].form != logline.Log {
+		from -= sameOutput
+	}
+	return slices.ContainsFunc(c.past.enders, func(e ender) bool { return slices.Contains(e.ends, id) && e.line >= from })
 }
 
 // lasting puts a line into the report that is normal for a time: the fault where the text has

@@ -41,6 +41,8 @@ type collector struct {
 	openShift    bool // it may be of OpenShift
 	certificates []certificate
 	clocks       []clock
+	facts        []pageFact
+	apiLeaves    map[logline.Leaf]bool // what came of requests to the API server
 }
 
 // ruleMatches is what was met of one rule. Its lines are as they were read: to clean each of
@@ -82,7 +84,7 @@ func (t *ruleMatches) print(clean func(string) string) {
 func newCollector(x *Index, clean func(string) string) *collector {
 	return &collector{x: x, clean: clean, by: map[int]*ruleMatches{}, with: map[int]bool{}, no: map[int]bool{}, tells: map[tell]bool{},
 		next: map[string]string{}, steps: map[string]bool{}, forms: map[string]string{},
-		errors: map[string]*errorForm{}, past: newPast()}
+		errors: map[string]*errorForm{}, past: newPast(), apiLeaves: map[logline.Leaf]bool{}}
 }
 
 func (c *collector) add(f found) {
@@ -115,6 +117,10 @@ func (c *collector) add(f found) {
 		c.certificates = append(c.certificates, x)
 	}
 	c.clocks = append(c.clocks, f.clocks...)
+	for _, fact := range f.facts {
+		fact.line.Number += c.lines
+		c.facts = append(c.facts, fact)
+	}
 	for _, m := range f.modes {
 		m.line.Number += c.lines
 		c.modes = append(c.modes, m)
@@ -134,11 +140,27 @@ func (c *collector) add(f found) {
 }
 
 // maxText bounds a line that is kept, in characters.
-const maxText = 500
+const maxText = 800
 
+// stack is how the stack of a line begins that zap wrote: it is behind what the line reports.
+const stack = `,"stacktrace":"`
+
+// short is a line that fits: a long one loses its middle, as its end has the reason.
 func short(text string) string {
 	text = plain(text)
-	return evidence.Shorten(text, maxText)
+	r := []rune(text)
+	if len(r) <= maxText {
+		return text
+	}
+	if head, _, ok := strings.Cut(text, stack); ok {
+		return short(head + "…")
+	}
+	const tail = maxText * 3 / 8
+	end := string(r[len(r)-tail:])
+	if i := strings.IndexByte(end, ' '); i >= 0 && i < len(end)/2 {
+		end = end[i:]
+	}
+	return evidence.Shorten(text, maxText-tail-1) + " " + strings.TrimLeft(end, " ,;:)")
 }
 
 func (c *collector) report() *Report {
@@ -166,6 +188,7 @@ func (c *collector) report() *Report {
 	c.outOfDate(byFailure, byFault)
 	c.viewTo(byFailure, byFault)
 	c.deniedBy(byFailure)
+	c.dropRefuted(byFault, byFailure)
 	if c.bytes <= maxHinted && len(byFault)+len(byFailure)+len(pastFault)+len(pastFailure)+r.ErrorLines+r.PastErrors == 0 {
 		c.hintsTo(r, byFailure, byFault)
 	}
@@ -221,13 +244,19 @@ func (c *collector) report() *Report {
 	r.System, r.OpenShift = c.system, c.openShift
 	r.neutral()
 	c.x.rank(r)
+	c.besideFirst(r)
 	return r
 }
 
 // ruleTo puts what was met of one rule into the report.
 func (c *collector) ruleTo(r *Report, faults, failures map[string]*Match, i int, t *ruleMatches) {
 	rule := &c.x.rules[i]
-	t.own = short(c.clean(rule.own(t.first[0].Text)))
+	own := rule.own(t.first[0].Text)
+	if c.x.reasons[rule.Failure] { // the conditions behind it are others
+		own, _, _ = strings.Cut(own, `\n`)
+		own, _, _ = strings.Cut(own, "\n")
+	}
+	t.own = short(c.clean(strings.ReplaceAll(own, `\n`, " ")))
 	t.print(c.clean)
 	t.depth = strings.LastIndex(strings.ToLower(t.first[0].Text), string(rule.parts[0]))
 	switch {

@@ -2,6 +2,7 @@ package message
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -19,15 +20,16 @@ type condition struct {
 // object follows which object lines are of, and gathers its conditions.
 type object struct {
 	kind, name, namespace string
-	versioned             bool // the line before names the version of the API
-	metadata              int  // how far "metadata:" is indented, -1 outside of it
-	top                   string
+	versioned             bool   // the line before names the version of the API
+	metadata              int    // how far "metadata:" is indented, -1 outside of it
+	top, topSpace         string // what describe prints at its beginning: name and namespace
 	open                  *condition
 	indent                int // of the fields of open
 	nodes                 bool
 	ready                 bool   // a condition Ready is True
 	listed                *state // the first line of a list of types with their messages
 	listLine              int
+	proxy                 proxyObject
 
 	states []state
 	well   [][2]int // lines of conditions that are as they should be
@@ -102,11 +104,15 @@ func (o *object) see(number int, line []byte) {
 			o.flush() // describe: the next condition begins with it
 		}
 	case "observedgeneration", "severity":
+	case "httpproxy", "httpsproxy", "noproxy", "trustedca":
+		o.proxy.see(o.kind, number, i, line, key, value)
+		o.more(number, i, m)
 	case "apiversion":
 		o.versioned = true
 	case "kind":
 		if versioned && value != "" && !strings.HasSuffix(value, "List") {
 			o.flush()
+			o.proxy.begin()
 			o.kind, o.name, o.namespace = strings.ToLower(value), "", ""
 			if m[0] == 'K' {
 				o.name = o.top
@@ -121,7 +127,9 @@ func (o *object) see(number int, line []byte) {
 	case "name", "namespace":
 		switch {
 		case m[0] == 'N' && i == 0 && key == "name":
-			o.top, o.kind = value, ""
+			o.top, o.topSpace, o.kind = value, "", ""
+		case m[0] == 'N' && i == 0:
+			o.topSpace = value
 		case o.metadata >= 0 && (i == o.metadata+2 || m[0] == '"' && i == o.metadata+4):
 			if key == "name" {
 				o.name = value
@@ -136,6 +144,20 @@ func (o *object) see(number int, line []byte) {
 	default:
 		o.more(number, i, m)
 	}
+}
+
+// of gives an event of oc describe the names of the object that is described, where its command does not have them.
+func (o *object) of(e *event) {
+	_, name, _ := strings.Cut(e.object, "/")
+	switch {
+	case o.topSpace == "" || name != "" && name != o.top:
+		return
+	case name == "" && !strings.HasPrefix(e.from, "kubelet") && e.from != "default-scheduler": // who reports it shows that it is a pod
+		return
+	case name == "":
+		e.object = "pod/" + o.top
+	}
+	e.namespace = cmp.Or(e.namespace, o.topSpace)
 }
 
 // fieldKey is the name of a field without quotes, blanks and capitals: that of describe and

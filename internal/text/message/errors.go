@@ -82,6 +82,7 @@ func (x *Index) judge(b []byte, f *found) {
 		objects.see(number, line)
 		if small {
 			f.listed(number, line)
+			objects.page.see(number, line)
 		}
 		if in.see(line) {
 			f.nameUnit(number, in.unit)

@@ -25,6 +25,9 @@ type event struct {
 	namespace       string
 	count           int           // how often it was seen, 0 where it is not printed
 	over            time.Duration // for how long it was seen again, 0 where that is not printed
+	from            string        // what reports it, "" where it is not printed
+	node            string        // the host to which its pod was assigned, "" where no event says it
+	described       bool          // it is of oc describe: what that prints is in the text
 }
 
 const unknownAge = time.Duration(math.MaxInt64)
@@ -87,7 +90,7 @@ func describedRow(line []byte) (event, bool) {
 	if m == nil {
 		return event{}, false
 	}
-	e := event{warning: m[1][0] == 'W', reason: string(m[2]), message: string(m[7]), age: unknownAge}
+	e := event{warning: m[1][0] == 'W', reason: string(m[2]), message: string(m[7]), age: unknownAge, from: string(m[6]), described: true}
 	if age, ok := octable.Age(string(m[3])); ok {
 		e.age = age
 	}
@@ -145,10 +148,14 @@ func (f *found) addEvents(list []event, known map[int]bool, ready bool, waiting 
 	asked := alone(list) && !ready
 	newest := unknownAge
 	ends, scheduled := map[string]time.Duration{}, map[string]time.Duration{}
+	nodes := map[string]string{}
 	for _, e := range list {
 		newest = min(newest, e.age)
 		if e.warning {
 			continue
+		}
+		if m := assignedTo.FindStringSubmatch(e.message); m != nil && e.reason == "Scheduled" {
+			nodes[e.object] = m[1]
 		}
 		to := ends
 		if e.reason == "Scheduled" {
@@ -179,7 +186,7 @@ func (f *found) addEvents(list []event, known map[int]bool, ready bool, waiting 
 		if ended || old || starts {
 			continue
 		}
-		e.message = whole(list, e)
+		e.message, e.node = whole(list, e), nodes[e.object]
 		f.addEvent(e)
 	}
 }
@@ -241,5 +248,34 @@ func (f *found) addEvent(e event) {
 	}
 	l := logline.Line{Level: logline.Error, Form: logline.State, Message: []byte(e.reason + ": " + e.message)}
 	form := f.addError(e.line, e.text, l, nil)
-	form.says, form.next = says, s.describe()
+	form.says, form.next = says, e.next(s)
+}
+
+// assignedTo is what the scheduler says of the host that it chose (kubernetes/kubernetes:pkg/scheduler/schedule_one.go).
+var assignedTo = regexp.MustCompile(`^Successfully assigned \S+ to (\S+)`)
+
+// noContainer are warnings of a pod of which no container has run: it has no log
+// (kubernetes/kubernetes:pkg/kubelet/events/event.go).
+var noContainer = set("FailedCreatePodSandBox", "FailedMount", "FailedMapVolume", "FailedAttachVolume", "NetworkNotReady")
+
+// next is what to look at for a warning that nobody knows: nothing that the text has already, and no log where there is none.
+func (e event) next(s state) string {
+	host := cmp.Or(e.node, "NODE")
+	switch {
+	case e.reason == "FailedCreatePodSandBox":
+		return "the words behind the last colon are the reason: the container runtime of the host refuses before any container runs, so the pod has no log. " +
+			"On " + host + ": sudo journalctl -u crio --no-pager -n 50. oc get pods -A -o wide --field-selector spec.nodeName=" + host +
+			" shows whether other new pods of the host start"
+	case noContainer[e.reason]:
+		return "the words behind the last colon are the reason; no container has run, so the pod has no log. On " + host +
+			": sudo journalctl -u kubelet --no-pager -n 50"
+	case !e.described:
+		return s.describe()
+	case s.kind == "pod":
+		_, logs, _ := strings.Cut(s.describe(), "; ")
+		return logs
+	case e.from != "":
+		return "the message of the event is the reason; " + e.from + " reports it: its log has what went before"
+	}
+	return s.describe()
 }

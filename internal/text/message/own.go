@@ -24,8 +24,11 @@ func (r *rule) own(line string) string {
 		return ""
 	}
 	behind := ""
+	if said := resultLine(m, string(r.parts[0])); said != "" {
+		m = said
+	}
 	if i := strings.Index(lowerASCII(m), string(r.parts[0])); i >= 0 {
-		behind = trimmed(m[i+len(r.parts[0]):])
+		behind = strings.TrimLeft(strings.Trim(m[i+len(r.parts[0]):], " :;,=\"'\\"), ". ")
 	}
 	switch {
 	case len(strings.Fields(behind)) >= leastOwn:

@@ -37,9 +37,9 @@ func (x *Index) rank(r *Report) {
 		return m.Confidence.Rank() >= fault.ShowsLikely.Rank() && x.severity(m.Fault) >= fault.Error.Rank()
 	}
 	order := func(a, b Match) int {
-		return cmp.Or(boolFirst(!a.Aside, !b.Aside), boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(!a.former, !b.former),
-			boolFirst(!a.Step, !b.Step), boolFirst(!a.effect, !b.effect), boolFirst(a.root, b.root),
-			boolFirst(!a.missing, !b.missing),
+		return cmp.Or(boolFirst(a.Beside, b.Beside), boolFirst(!a.Aside, !b.Aside),
+			boolFirst(!effects[a.Fault], !effects[b.Fault]), boolFirst(!a.former, !b.former), boolFirst(!a.Step, !b.Step),
+			boolFirst(!a.effect, !b.effect), boolFirst(a.root, b.root), boolFirst(!a.missing, !b.missing),
 			boolFirst(!x.ends(a), !x.ends(b)),
 			boolFirst(grave(a), grave(b)), -cmp.Compare(a.Confidence.Rank(), b.Confidence.Rank()),
 			-cmp.Compare(x.severity(a.Fault), x.severity(b.Fault)), -cmp.Compare(len(a.Explains), len(b.Explains)),
@@ -91,7 +91,7 @@ func deepestFirst(list []Match) {
 			if a.state || b.state { // the cells of a row are no chain
 				return cmp.Or(boolFirst(a.Reason, b.Reason), boolFirst(!a.Step, !b.Step))
 			}
-			return cmp.Or(boolFirst(!a.Step, !b.Step), cmp.Compare(b.depth, a.depth))
+			return cmp.Or(boolFirst(!a.Step, !b.Step), boolFirst(a.root, b.root), cmp.Compare(b.depth, a.depth))
 		})
 		for j, i := range at {
 			list[i] = same[j]

@@ -55,7 +55,8 @@ type found struct {
 	release3     bool // a program of OpenShift 3 writes in it
 	certificates []certificate
 	clocks       []clock
-	subject      Line // the common name that was met last, until it is used
+	facts        []pageFact // what explains failures
+	subject      Line       // the common name that was met last, until it is used
 }
 
 // Read scans a text. Lines that are kept go through clean, which takes secrets out of them.

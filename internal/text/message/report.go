@@ -101,6 +101,9 @@ type Match struct {
 	// Quiet is why a match is over: no line ends it, and the last 500 lines are without it.
 	Quiet bool `json:"-"`
 
+	// Beside says that it is no failure, and what explains the first one: it stands in the same text.
+	Beside bool `json:"-"`
+
 	effect bool // it only counts what others show
 	// stopsAPI says that the API of a host cannot answer because of it.
 	stopsAPI bool

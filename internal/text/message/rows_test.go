@@ -80,3 +80,20 @@ func TestBootsEndWhatWasBefore(t *testing.T) {
 		}
 	}
 }
+
+// A line that is too long loses its middle: how it begins says what was tried, how it ends says why it failed.
+func TestShort(t *testing.T) {
+	line := "Failed to pull: " + strings.Repeat("a: ", maxText) + "manifest unknown"
+	got := short(line)
+	whole := strings.HasPrefix(got, "Failed to pull: ") && strings.HasSuffix(got, ": manifest unknown")
+	if n := len([]rune(got)); n > maxText || !whole || !strings.Contains(got, "…") {
+		t.Errorf("%d characters: %q", n, got)
+	}
+	stacked := `{"error":"no such host","stacktrace":"` + strings.Repeat("main.go:1 ", maxText/5) + `"}`
+	if got := short(stacked); got != `{"error":"no such host"…` {
+		t.Errorf("%q", got)
+	}
+	if same := "a line that fits"; short(same) != same {
+		t.Errorf("%q", short(same))
+	}
+}

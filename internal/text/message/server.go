@@ -63,6 +63,9 @@ func (c *collector) serverFailed(to, faults map[string]*Match, e *errorForm, f l
 	if leafWords[f.Leaf].says == "" {
 		return false
 	}
+	if strings.HasPrefix(end.ID, "api") {
+		c.apiLeaves[f.Leaf] = true
+	}
 	if id := end.Faults[string(f.Leaf)]; id != "" {
 		if m := faults[id]; m != nil && m.firstLine() == t.first[0].Number {
 			return true // a message has shown it in this line

@@ -24,6 +24,7 @@ type shown struct {
 	rows   map[int]rowObject // the objects of rows, by their line
 	view   hostView
 	node   nodeBlock
+	page   pageReader
 
 	describes []byte // the last command "oc describe" that was typed
 }
@@ -68,6 +69,7 @@ func (s *shown) see(number int, line []byte) {
 		if (c == ' ' || c == 'W' || c == 'N') && beginsEvent(line) {
 			if e, ok := describedRow(line); ok {
 				e.object, e.namespace = described(s.describes)
+				s.object.of(&e)
 				s.addEvent(number, line, e)
 				return
 			}
@@ -166,6 +168,7 @@ func (s *shown) addEvent(number int, line []byte, e event) {
 // said again, and messages of conditions that are well are no trouble.
 func (s *shown) finish(x *Index, f *found) {
 	s.object.flush()
+	f.facts = append(s.page.close(), s.object.proxy.close()...)
 	s.endCourse()
 	s.states = append(s.states, s.nodes.close()...)
 	for i := range f.hits {
