@@ -19,8 +19,6 @@ import (
 // value that is no object.
 type tree map[string]tree
 
-var everything = tree{"**": nil}
-
 // add adds the paths of a list to a tree: names with dots between, and lists in braces.
 func (t tree) add(paths string) error {
 	rest, err := t.read(paths)
