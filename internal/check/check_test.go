@@ -17,6 +17,8 @@ func TestOthers(t *testing.T) {
 		{"healthy", "oc adm drain w0 --ignore-daemonsets --disable-eviction", Unsafe, "--disable-eviction"},
 		{"healthy", "oc adm drain m1 --ignore-daemonsets", Safe, ""},
 		{"member", "oc adm drain m1 --ignore-daemonsets", Unsafe, "m2 is unhealthy"},
+		{"member", "oc delete node m1", Unsafe, "m2 is unhealthy"},
+		{"healthy", "oc delete node m1", Unsafe, "its kubelet runs"},
 		{"healthy", "oc delete node --all", Unsafe, "its kubelet runs"},
 		{"healthy", "for n in w0 w1; do oc delete node $n; done", Unsafe, "its kubelet runs"},
 		{"healthy", "oc delete node $NODE", Unknown, "not in its text"},
@@ -68,6 +70,21 @@ func TestOthers(t *testing.T) {
 }
 
 // TestTakenAway: without what decides, nothing is safe.
+// TestInsteadOfAMaster holds that nothing is recommended in place of a deletion that stops etcd.
+func TestInsteadOfAMaster(t *testing.T) {
+	for command, drains := range map[string]bool{"oc delete node m1": false, "oc delete node w0": true} {
+		q := *stateQuestion(t, "member")
+		q.Text = command
+		r, err := Answer(t.Context(), &q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(r.Instead, " "), "adm drain"); got != drains {
+			t.Errorf("%s: instead %q", command, r.Instead)
+		}
+	}
+}
+
 func TestTakenAway(t *testing.T) {
 	for command, needs := range map[string][]string{
 		"oc debug node/m1 -- chroot /host systemctl reboot": {"/etcds/|/clusteroperators/etcd|etcd_info", "/nodes/"},

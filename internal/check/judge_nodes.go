@@ -151,6 +151,12 @@ func (l *look) deleteNode(ctx context.Context, n *evidence.Object) (*decision, e
 	if silent == 0 {
 		d.why = "its kubelet runs (lease renewed): the Node comes back only when that is restarted"
 		d.instead = []string{"oc adm cordon " + n.Name, "oc adm drain " + n.Name + " --ignore-daemonsets, then delete its Machine"}
+		if control(n) { // a drain stops its etcd member, too
+			d.instead = []string{"rollcall diagnose node/" + n.Name, "rollcall explain replace-control-plane-node"}
+			if why, bad, proof, err := l.oneAway(ctx, n.Name); err == nil && bad {
+				d.why, d.evidence = why+". And "+d.why, append(d.evidence, proof...)
+			}
+		}
 		return d, nil
 	}
 	if control(n) {

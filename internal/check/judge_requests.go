@@ -62,8 +62,9 @@ func decideApprove(ctx context.Context, l *look, c *shellcommand.Call) (*decisio
 			names = append(names, r.Name)
 		}
 		if len(names) == 0 {
-			return &decision{verdict: Safe, why: "no request is pending now: it approves none. One that comes in between would be approved unseen",
-				instead: []string{"rollcall csr list"}}, nil
+			return &decision{verdict: Person, why: "no request is pending in what was read, and it approves unseen whatever has come when it runs",
+				lost: "nothing, but a certificate cannot be taken back: it is valid until it ends", undo: "none",
+				instead: []string{"rollcall csr list", "rollcall csr approve NAME"}}, nil
 		}
 	}
 	judge, err := l.rules(ctx)

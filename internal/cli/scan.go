@@ -64,7 +64,7 @@ func (a *app) scan(ctx context.Context, format, name string) error {
 	if err = errors.Join(err, in.Close()); err != nil {
 		return fmt.Errorf("scan %s: %w", name, err)
 	}
-	if r.Bytes == 0 {
+	if r.Blank {
 		return fmt.Errorf("scan %s: it is empty", name)
 	}
 	return a.printScan(format, "", r, c)

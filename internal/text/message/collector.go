@@ -14,17 +14,18 @@ const keptLines = 2
 
 // collector gathers what blocks show.
 type collector struct {
-	x     *Index
-	clean func(string) string
-	by    map[int]*ruleMatches
-	with  map[int]bool
-	no    map[int]bool
-	tells map[tell]bool
-	next  map[string]string // what to look at, by failure
-	steps map[string]bool   // failures that name the step that failed
-	forms map[string]string // failures by their words, as the catalog has them, with placeholders
-	lines int
-	bytes int64
+	x       *Index
+	clean   func(string) string
+	by      map[int]*ruleMatches
+	with    map[int]bool
+	no      map[int]bool
+	tells   map[tell]bool
+	next    map[string]string // what to look at, by failure
+	steps   map[string]bool   // failures that name the step that failed
+	forms   map[string]string // failures by their words, as the catalog has them, with placeholders
+	lines   int
+	bytes   int64
+	written bool // a block has
 
 	errors     map[string]*errorForm
 	moreErrors int // lines of forms beyond the bound
@@ -137,6 +138,7 @@ func (c *collector) add(f found) {
 	}
 	c.lines += f.lines
 	c.bytes += f.bytes
+	c.written = c.written || f.written
 }
 
 // maxText bounds a line that is kept, in characters.
@@ -164,7 +166,7 @@ func short(text string) string {
 }
 
 func (c *collector) report() *Report {
-	r := &Report{Result: Absent, Matches: []Match{}, Lines: c.lines, Bytes: c.bytes}
+	r := &Report{Result: Absent, Matches: []Match{}, Lines: c.lines, Bytes: c.bytes, Blank: !c.written}
 	byFault, byFailure := map[string]*Match{}, map[string]*Match{}
 	pastFault, pastFailure := map[string]*Match{}, map[string]*Match{}
 	c.past.enders = c.enders()

@@ -36,6 +36,8 @@ type found struct {
 	with  []int // rules of which a With literal was met
 	lines int
 	bytes int64
+	// written: it has a character that is no white space.
+	written bool
 
 	without []int // rules of which a Without literal was met
 
@@ -162,7 +164,7 @@ func cut(ctx context.Context, in io.Reader, fresh func() []byte, use func([]byte
 
 // block scans one block. Its line numbers begin with 1.
 func (x *Index) block(b []byte) found {
-	f := found{bytes: int64(len(b)), lines: bytes.Count(b, []byte{'\n'})}
+	f := found{bytes: int64(len(b)), lines: bytes.Count(b, []byte{'\n'}), written: len(bytes.TrimSpace(b)) > 0}
 	if len(b) > 0 && b[len(b)-1] != '\n' {
 		f.lines++
 	}

@@ -38,6 +38,9 @@ type Report struct {
 	Lines   int    `json:"lines"`
 	Bytes   int64  `json:"bytes"`
 
+	// Blank says that the text has nothing but white space.
+	Blank bool `json:"-"`
+
 	// Release3 says that a program of OpenShift 3 writes in the text: what Rollcall advises is for OpenShift 4.
 	Release3 bool `json:"-"`
 
@@ -251,6 +254,7 @@ func Merge(texts []*Report) *Report {
 		all.Matches, all.Symptoms, all.Over = join(all.Matches, r.Matches), join(all.Symptoms, r.Symptoms), join(all.Over, r.Over)
 		all.Errors, all.ErrorLines, all.PastErrors = append(all.Errors, r.Errors...), all.ErrorLines+r.ErrorLines, all.PastErrors+r.PastErrors
 		all.Lines, all.Bytes = all.Lines+r.Lines, all.Bytes+r.Bytes
+		all.Blank = all.Blank && r.Blank
 		all.Release3 = all.Release3 || r.Release3
 		if all.OpenShift = all.OpenShift || r.OpenShift; all.System == "" {
 			all.System = r.System
