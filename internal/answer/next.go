@@ -15,6 +15,9 @@ const fewSupplies = 3
 // mustGather is the kind of a source that is one: internal/source/archive/layout/mustgather.
 const mustGather = "must-gather"
 
+// installDirectory is the kind of a source of openshift-install's files alone: internal/source/install.
+const installDirectory = "install directory"
+
 // supplies names what would decide, where no cause is known.
 func (t *text) supplies() {
 	list := t.supplyList()
@@ -111,6 +114,10 @@ func (t *text) supplyList() []string {
 	if t.d.Verdict.Class == diagnosis.Undetermined {
 		for _, command := range t.describing() {
 			add(command)
+		}
+		if t.d.Source.Kind == installDirectory && len(t.d.Hosts) > 0 { // no API that oc could ask
+			add(t.o.Again("diagnose --console "+t.d.Hosts[0].Name+"=FILE") + "    # FILE: the text of its screen")
+			return list
 		}
 		before := len(list)
 		for _, g := range gaps {

@@ -32,8 +32,12 @@ func Write(w io.Writer, text string) error {
 	return nil
 }
 
-// Blank writes an empty line.
-func (p *Page) Blank() { p.end(0) }
+// Blank writes an empty line, where the last one is not empty: two parts may each want one between them.
+func (p *Page) Blank() {
+	if !strings.HasSuffix(p.b.String(), "\n\n") {
+		p.end(0)
+	}
+}
 
 // end ends a line of so many characters.
 func (p *Page) end(length int) {
