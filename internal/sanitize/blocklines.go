@@ -1,0 +1,124 @@
+package sanitize
+
+import (
+	"strings"
+)
+
+// next sanitizes a line if it belongs to the block, else it closes the block.
+func (b *block) next(s *Sanitizer, v string) (string, bool) {
+	head := v[:prefixEnd(v)]
+	body := v[len(head):]
+	if b.waits() && (b.sure && strings.TrimSpace(body) == "" || underline(body)) {
+		return v, true // an empty line in front of the value, or one that underlines the name
+	}
+	b.left--
+	head += body[:indent(body)]
+	value := strings.TrimSpace(body)
+	switch {
+	case b.doc != "" && strings.HasSuffix(value, b.doc) && (value == b.doc || !word(b.doc[0])):
+		b.left = 0
+		return head + s.digest(strings.TrimSuffix(value, b.doc)) + b.doc, true
+	case b.logins:
+		if m := logins.get().FindStringSubmatchIndex(value); m != nil {
+			return head + value[:m[2]] + s.digest(value[m[2]:m[3]]), true
+		}
+		b.left = 0
+	case b.doc != "":
+		return head + s.digest(value), true
+	case !b.scalar && !b.blob && b.sure && indent(body) > b.indent && opensScalar(value):
+		*b = block{left: maxKeyLines, scalar: true, sure: true, indent: indent(body)}
+		return v, true
+	case b.named != "":
+		if m := valueLine.get().FindStringSubmatch(body); m != nil && namedSecret(b.named, m[2]) {
+			b.left = 0
+			return v[:len(v)-len(body)] + m[1] + s.digest(m[2]) + m[3], true
+		}
+		if value != "" && indent(body) >= b.indent && value[0] != '-' {
+			return "", false // another field of the object
+		}
+		b.left = 0
+	case b.goesOn:
+		b.left = 0
+		if n := len(historyNumber.get().FindString(value)); n > 0 {
+			head, value = head+value[:n], value[n:]
+		}
+		word, _, _ := strings.Cut(value, " ")
+		if value != "" && (value[0] == '"' || value[0] == '\'') {
+			word = value[1:quotedEnd(value, 1)]
+		}
+		if Redacted(word) || strings.HasPrefix(value, redactedPrefix) {
+			return v, true
+		}
+		if len(word) > 1 && word[0] != '-' && b.takes(word) {
+			return head + strings.Replace(value, word, s.digest(word), 1), true
+		}
+	case b.item:
+		b.left = 0
+		if m := listItem.get().FindStringSubmatch(value); m != nil && !strings.HasPrefix(m[2], "--") && b.takes(m[2]) {
+			return head + m[1] + s.digest(m[2]) + m[3], true
+		}
+	case b.scalar && value == "":
+		return v, true
+	case b.scalar && indent(body) > b.indent && (b.sure || likelySecret(value) || Redacted(value)),
+		b.blob && len(value) >= b.long && (onlyBlob.get().MatchString(value) || Redacted(value)):
+		return head + s.digest(value), true
+	case !b.scalar && !b.blob:
+		return b.one(s, head, value)
+	case b.blob && b.long == 0 && isPart(value[:tokenEnd(value, 0)]): // with other text behind it
+		b.left = 0
+		rest := value[tokenEnd(value, 0):]
+		return head + s.digest(strings.TrimSuffix(value, rest)) + s.text(rest), true
+	}
+	b.left = 0
+	return "", false
+}
+
+// one sanitizes the only value of a block, which may be an item of a list. Base64 may
+// continue over more lines.
+func (b *block) one(s *Sanitizer, head, value string) (string, bool) {
+	b.left = 0
+	item := ""
+	if rest, ok := strings.CutPrefix(value, "- "); ok {
+		item, value = "- ", strings.TrimSpace(rest)
+	} else if size := len(dumpedText.get().FindString(value)); size > 0 {
+		head, value = head+value[:size], value[size:]
+	}
+	m := oneValue.get().FindStringSubmatchIndex(strings.TrimRight(value, "\"'"))
+	if strings.IndexByte("\"'", (value + " ")[0]) >= 0 {
+		m = oneValue.get().FindStringSubmatchIndex(value)
+	}
+	if m == nil {
+		return "", false
+	}
+	from, to := lastGroup(m)
+	secret := value[from:to]
+	if (!b.sure || len(secret) < minOpen || !noFlag(secret)) && !likelySecret(secret) {
+		return "", false
+	}
+	if item != "" {
+		b.left = 1
+	} else if len(secret) >= 16 && onlyBlob.get().MatchString(secret) {
+		*b = block{left: maxKeyLines, blob: true, long: 16}
+	}
+	return head + item + value[:from] + s.digest(secret) + value[to:], true
+}
+
+// blocks sanitizes the blocks of a text of many lines.
+func (s *Sanitizer) blocks(v string) string {
+	var out strings.Builder
+	var b block
+	for i, line := range strings.Split(v, "\n") {
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		if b.left > 0 {
+			if clean, ok := b.next(s, line); ok {
+				out.WriteString(clean)
+				continue
+			}
+		}
+		b.open(line)
+		out.WriteString(line)
+	}
+	return out.String()
+}
