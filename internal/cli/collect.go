@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -62,10 +63,14 @@ func (a *app) collect(ctx context.Context, format, to string, least bool) (err e
 	r, err := a.session().With(whole).OpenRecorded(ctx, func(now time.Time, d evidence.Description, known *scan.Set) (reader.Recorder, error) {
 		made, err := collect.Create(to, now, d)
 		recorder = made
-		if least && err == nil {
-			return minimal.New(made, known), nil
+		if !least || err != nil {
+			return made, err
 		}
-		return made, err
+		words, err := minimal.Vocabulary(catalog.FS)
+		if err != nil {
+			return nil, errors.Join(err, made.Discard())
+		}
+		return minimal.New(made, known, words), nil
 	})
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/rollcall-project/rollcall/catalog"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/collect"
 	"github.com/rollcall-project/rollcall/internal/source/minimal"
@@ -40,7 +41,11 @@ func TestMinimalCollections(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := d.diagnose(t.Context(), minimal.New(recorder, d.set), source); err != nil {
+			words, err := minimal.Vocabulary(catalog.FS)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := d.diagnose(t.Context(), minimal.New(recorder, d.set, words), source); err != nil {
 				t.Fatal(err)
 			}
 			if err := recorder.Close(); err != nil {

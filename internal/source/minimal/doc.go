@@ -6,7 +6,8 @@
 //
 // Invariants:
 //   - An object keeps its name and namespace, and of all else only the paths of its kind.
-//   - A log keeps the lines that a message matches. Each other line is empty, so that the numbers
-//     of lines stay.
+//   - A log keeps the lines that a message matches, and of their words those of a public vocabulary, what has a
+//     form (numbers, times, addresses), names of objects and what a message reads. Each other line is empty, so
+//     that the numbers of lines stay.
 //   - It gets what was sanitized, and adds nothing.
 package minimal

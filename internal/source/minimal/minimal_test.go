@@ -183,7 +183,7 @@ func TestLines(t *testing.T) {
 	text := "one " + canary + "\nhost a did not answer\n\ntwo " + canary + "\nhost b did not answer\nthree " + canary
 	for _, size := range []int{1, 7, 1000} {
 		s := &sink{}
-		w, err := New(s, known).Text(evidence.Need{}, 0, evidence.Text{})
+		w, err := New(s, known, words(t)).Text(evidence.Need{}, 0, evidence.Text{})
 		if err != nil {
 			t.Fatal(err)
 		}

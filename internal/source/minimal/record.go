@@ -13,23 +13,30 @@ import (
 type Recorder struct {
 	to    reader.Recorder
 	known *scan.Set // the messages whose lines stay
+	words *Words    // that stay of these lines
 }
 
 var _ reader.Recorder = (*Recorder)(nil)
 
 // New returns a recorder that hands on to another one what stays. known are the messages that the
-// run looks for.
-func New(to reader.Recorder, known *scan.Set) *Recorder { return &Recorder{to, known} }
+// run looks for, words the vocabulary of their lines; it learns the names of the objects.
+func New(to reader.Recorder, known *scan.Set, words *Words) *Recorder {
+	return &Recorder{to, known, words}
+}
 
 // Objects implements reader.Recorder.
 func (r *Recorder) Objects(n evidence.Need, objects []evidence.Object) error {
 	list := make([]evidence.Object, len(objects))
+	for _, o := range objects {
+		r.words.Name(o.Name)
+		r.words.Name(o.Namespace)
+	}
 	for i, o := range objects {
 		content, err := Object(n.Resource, o.Content)
 		if err != nil {
 			return fmt.Errorf("keep what is read of %s %s: %w", n.Resource, o.Name, err)
 		}
-		o.Content = content
+		o.Content = r.words.Messages(r.known, content)
 		list[i] = o
 	}
 	return r.to.Objects(n, list)
@@ -44,13 +51,14 @@ func (r *Recorder) Text(n evidence.Need, index int, t evidence.Text) (reader.Tex
 	if err != nil {
 		return nil, err
 	}
-	return &textWriter{TextWriter: out, known: r.known}, nil
+	return &textWriter{TextWriter: out, known: r.known, words: r.words}, nil
 }
 
-// textWriter hands on the lines that a message matches, and an empty line for each other one.
+// textWriter hands on what stays of the lines that a message matches, and an empty line for each other one.
 type textWriter struct {
 	reader.TextWriter
 	known *scan.Set
+	words *Words
 	part  []byte // of a line that is not whole yet
 }
 
@@ -62,7 +70,7 @@ func (w *textWriter) Write(p []byte) (int, error) {
 		if end < 0 {
 			return len(p), nil
 		}
-		if _, err := w.TextWriter.Write(Line(w.known, w.part[:end+1])); err != nil {
+		if _, err := w.TextWriter.Write(w.words.Keep(w.known, w.part[:end+1])); err != nil {
 			return 0, err
 		}
 		w.part = append(w.part[:0], w.part[end+1:]...)
@@ -72,17 +80,19 @@ func (w *textWriter) Write(p []byte) (int, error) {
 // Close implements reader.TextWriter.
 func (w *textWriter) Close(failed error) error {
 	if len(w.part) > 0 {
-		if _, err := w.TextWriter.Write(Line(w.known, append(w.part, '\n'))); err != nil {
+		if _, err := w.TextWriter.Write(w.words.Keep(w.known, append(w.part, '\n'))); err != nil {
 			return err
 		}
 	}
 	return w.TextWriter.Close(failed)
 }
 
-// Line returns a line with its end if a message matches it, else an empty one.
-func Line(known *scan.Set, line []byte) []byte {
-	if len(known.Find(bytes.TrimRight(line, "\n"))) > 0 {
-		return line
+// Keep returns what stays of a line with its end: an empty one where no message matches it.
+func (w *Words) Keep(known *scan.Set, line []byte) []byte {
+	text := bytes.TrimRight(line, "\n")
+	hits := known.Find(text)
+	if len(hits) == 0 {
+		return []byte("\n")
 	}
-	return []byte("\n")
+	return append(w.line(known, hits, text), '\n')
 }
