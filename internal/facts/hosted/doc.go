@@ -103,6 +103,7 @@ func (p part) read(o evidence.Object) {
 	for _, t := range p.types {
 		found = append(found, conditions.Named(list, t)...)
 	}
+	found = slices.DeleteFunc(found, func(c conditions.Condition) bool { return ArchFalseAlarm(c.Type, c.Message) })
 	if i := slices.IndexFunc(found, func(c conditions.Condition) bool { return c.Status == p.bad }); i >= 0 {
 		p.text.Set(conditionText(found[i]), found[i].Item())
 		p.since.Set(found[i].Since, found[i].Item())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/conditions"
@@ -50,13 +51,25 @@ type Pool struct {
 // The conditions of a NodePool
 // (openshift/hypershift:api/hypershift/v1beta1/nodepool_conditions.go).
 var (
-	poolReleaseTypes  = []string{"ValidReleaseImage", "ValidArchPlatform", "ValidPlatformImage", skewType} // the skew last
+	poolReleaseTypes  = []string{"ValidReleaseImage", archType, "ValidPlatformImage", skewType} // the skew last
 	poolSettingsTypes = []string{"UpdateManagementEnabled", "ValidPlatformConfig", "ValidMachineTemplate", "AWSSecurityGroupAvailable"}
 )
 
 // skewType is only set, and the NodePool reconciled on
 // (hypershift-operator/controllers/nodepool/conditions.go supportedVersionSkewCondition, from 4.21).
 const skewType = "SupportedVersionSkew"
+
+// archType is set, and the NodePool reconciled on, where the table of architectures has no such entry;
+// a payload of another architecture ends the pass (from 4.17).
+const archType = "ValidArchPlatform"
+
+// ArchFalseAlarm reports whether a condition of a NodePool refuses the architecture that it then asks
+// for: the table of 4.16 has no entry for platform None, and user-data is written all the same
+// (openshift/hypershift:hypershift-operator/controllers/nodepool/nodepool_controller.go
+// isArchAndPlatformSupported, release-4.16 and v0.1.30; release-4.17 has the entry).
+func ArchFalseAlarm(condition, message string) bool {
+	return condition == archType && strings.HasPrefix(message, "CPU arch amd64 is not supported for platform: "+none+",")
+}
 
 func poolFact() facts.Fact {
 	return facts.Define("nodepool", fault.NodePool, "what a NodePool wants and what its conditions say",
@@ -104,7 +117,7 @@ func (f *Pool) conditions(o evidence.Object) {
 	}
 	list := conditions.Of(o)
 	only := f.ReleaseError.Value() != "" && !slices.ContainsFunc(list, func(c conditions.Condition) bool {
-		return c.Status == "False" && c.Type != skewType && slices.Contains(poolReleaseTypes, c.Type)
+		return c.Status == "False" && c.Type != skewType && slices.Contains(poolReleaseTypes, c.Type) && !ArchFalseAlarm(c.Type, c.Message)
 	})
 	if _, err := f.ReleaseError.Get(); err != nil {
 		f.SkewOnly.Miss(err)
