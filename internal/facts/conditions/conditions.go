@@ -8,6 +8,7 @@ package conditions
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -36,6 +37,20 @@ func (c Condition) Item() evidence.Item {
 		text += ": " + strings.Join(strings.Fields(c.Message), " ")
 	}
 	return evidence.Item{Locator: c.Loc, Excerpt: text, Time: c.Since}
+}
+
+// refused finds what the API answers to a value that it does not accept; taken, a value of which another object may
+// let go (kubernetes/kubernetes:staging/src/k8s.io/apimachinery/pkg/api/errors/errors.go NewInvalid;
+// pkg/registry/core/service/ipallocator ErrAllocated).
+var (
+	refused = regexp.MustCompile(`\b[A-Za-z][\w.-]* \\?"[^"]*" is invalid\b`)
+	taken   = regexp.MustCompile(`(?i)already allocated|already exists`)
+)
+
+// CannotPass reports whether a message shows what no wait ends: the API refuses the value that a controller writes, and
+// the controller writes the same again.
+func CannotPass(message string) bool {
+	return refused.MatchString(message) && !taken.MatchString(message)
 }
 
 // NotReported is why nothing is known of a condition that an object does not carry: its

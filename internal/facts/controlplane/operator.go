@@ -26,6 +26,7 @@ type Operator struct {
 	Progressing      facts.Field[bool]      `cel:"progressing"`
 	ProgressingSince facts.Field[time.Time] `cel:"progressingSince"`
 	Since            facts.Field[time.Time] `cel:"since"`       // since when it is degraded or not available, the earlier
+	Stays            facts.Field[bool]      `cel:"stays"`       // one of its lines shows what cannot pass by itself
 	Controllers      facts.Field[[]string]  `cel:"controllers"` // the prefixes of the lines that say why
 	Lines            facts.Field[[]string]  `cel:"lines"`
 	First            facts.Field[string]    `cel:"first"`            // the first of the lines, or that it says nothing
@@ -60,7 +61,9 @@ func readOperator(ctx context.Context, w *facts.World, s fault.Subject) (Operato
 		return op, err
 	}
 	list := conditions.Of(o)
-	op.Reported.Set(len(list) > 0, o.Shows("status.conditions", fmt.Sprintf("%d conditions", len(list)), time.Time{}))
+	item := o.Shows("status.conditions", fmt.Sprintf("%d conditions", len(list)), time.Time{})
+	op.Reported.Set(len(list) > 0, item)
+	op.Stays.Set(false, item)
 	for _, is := range []struct {
 		kind  string
 		bad   string // the status that speaks against the operator
@@ -125,6 +128,9 @@ func (op *Operator) why(c conditions.Condition) {
 		facts.Append(&op.Lines, part.Message, item)
 		facts.Append(&op.Controllers, strings.TrimSuffix(part.Type, c.Type), item)
 		op.Since.Prove(item)
+		if conditions.CannotPass(part.Message) {
+			op.Stays.Set(true, item)
+		}
 		if m := needServers.FindStringSubmatch(part.Message); m != nil {
 			needed, _ := strconv.Atoi(m[1])
 			got, _ := strconv.Atoi(m[2])

@@ -22,6 +22,7 @@ type Resource struct {
 	Degraded     facts.Field[[]string]  `cel:"degraded"` // types of the conditions that say so, without the end "Degraded"
 	First        facts.Field[string]    `cel:"first"`    // of these, the one that began first: reason and message
 	Since        facts.Field[time.Time] `cel:"since"`
+	Stays        facts.Field[bool]      `cel:"stays"`        // one of them shows what cannot pass by itself
 	Unavailable  facts.Field[[]string]  `cel:"unavailable"`  // types of the conditions Available that are False, without that end
 	Unmanaged    facts.Field[bool]      `cel:"unmanaged"`    // spec.managementState: the operator was told to leave its operand alone, or to remove it
 	State        facts.Field[string]    `cel:"state"`        // spec.managementState
@@ -104,6 +105,7 @@ func (f *Resource) read(o evidence.Object) {
 	f.Unmanaged.Set(f.Unmanaged.Value() || state == "Unmanaged" || state == "Removed", item)
 	f.observed(o)
 	healthy := true
+	f.Stays.Set(f.Stays.Value(), o.Shows("status.conditions", "the conditions of the operator's resource", time.Time{}))
 	for _, c := range conditions.Of(o) {
 		degraded, isDegraded := strings.CutSuffix(c.Type, "Degraded")
 		available, isAvailable := strings.CutSuffix(c.Type, "Available")
@@ -111,6 +113,9 @@ func (f *Resource) read(o evidence.Object) {
 		case isDegraded && c.Status == "True":
 			healthy = false
 			facts.Append(&f.Degraded, degraded, c.Item())
+			if conditions.CannotPass(c.Message) {
+				f.Stays.Set(true, c.Item())
+			}
 			if since := f.Since.Value(); since.IsZero() || c.Since.Before(since) {
 				f.Since.Set(c.Since, c.Item())
 				f.First.Set(brief(c), c.Item())

@@ -109,6 +109,7 @@ type Operator struct {
 	Awaiting   facts.Field[int]       `cel:"awaiting"` // nodes without a ready pod of the worst of them
 	Hung       facts.Field[[]string]  `cel:"hung"`     // whose rollout does not progress
 	Since      facts.Field[time.Time] `cel:"since"`
+	Stays      facts.Field[bool]      `cel:"stays"` // its message shows what cannot pass by itself
 }
 
 // OperatorFact is the fact network-operator.
@@ -162,7 +163,7 @@ func readOperator(ctx context.Context, w *facts.World, s fault.Subject) (Operato
 		f.workloads(c)
 	}
 	if missing["Degraded"] {
-		_ = facts.Miss(conditions.NotReported(evidence.ClusterOperators, s.Name, "Degraded"), &f.Degraded, &f.Message, &f.Since, &f.Level)
+		_ = facts.Miss(conditions.NotReported(evidence.ClusterOperators, s.Name, "Degraded"), &f.Degraded, &f.Message, &f.Since, &f.Level, &f.Stays)
 	}
 	if missing["Available"] {
 		_ = facts.Miss(conditions.NotReported(evidence.ClusterOperators, s.Name, "Available"), &f.Available)
@@ -185,6 +186,7 @@ func (f *Operator) degraded(c conditions.Condition) {
 	f.Degraded.Set(c.Status == "True", c.Item())
 	f.Level.Set(level, c.Item())
 	f.Message.Set(c.Message, c.Item())
+	f.Stays.Set(c.Status == "True" && conditions.CannotPass(c.Message), c.Item())
 	f.Since.Set(c.Since, c.Item())
 }
 

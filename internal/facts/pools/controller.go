@@ -23,6 +23,7 @@ type controllerConfig struct {
 	Failing facts.Field[bool]      `cel:"failing"` // its templates cannot be rendered
 	Message facts.Field[string]    `cel:"message"` // of the failure
 	Since   facts.Field[time.Time] `cel:"since"`   // of the failure
+	Stays   facts.Field[bool]      `cel:"stays"`   // the failure is of the content: it comes again each time
 }
 
 var controllerConfigFact = facts.Define("controller-config", fault.Cluster, "the ControllerConfig machine-config-controller",
@@ -43,6 +44,7 @@ func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) 
 		return c, nil
 	}
 	c.Exists.Set(true, evidence.Item{Locator: o.Loc, Excerpt: "ControllerConfig machine-config-controller exists", Time: o.Created()})
+	c.Stays.Set(false, o.Shows("status.conditions", "TemplateControllerFailing is not True for the content", time.Time{}))
 	conditions, _ := evidence.Field(o.Content, "status", "conditions").([]any)
 	for _, raw := range conditions {
 		m, _ := raw.(map[string]any)
@@ -54,6 +56,7 @@ func readControllerConfig(ctx context.Context, w *facts.World, _ fault.Subject) 
 		c.Failing.Set(true, item)
 		c.Message.Set(message, item)
 		c.Since.Set(since)
+		c.Stays.Set(ofContent.MatchString(message) && !passes.MatchString(message), item)
 	}
 	facts.Complete(&c)
 	return c, nil

@@ -205,6 +205,9 @@ var (
 	ofContent = regexp.MustCompile(`(?i)not valid|invalid|not absolute|unknown version|unsupported|not supported|failed to parse|parsing ignition`)
 )
 
+// passes are the words of an API that does not answer for a while.
+var passes = regexp.MustCompile(`(?i)timed? ?out|deadline exceeded|connection refused|unavailable|object has been modified|too many requests|etcdserver`)
+
 // isTrue reports whether a condition was reported and is true.
 func isTrue(c *apitypes.MachineConfigPoolCondition) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
