@@ -377,6 +377,7 @@ type cluster struct {
 	Failed   facts.Field[bool]      `cel:"failed"`
 	Failing  facts.Field[[]string]  `cel:"failing"`  // ids of validations
 	Problems facts.Field[string]    `cel:"problems"` // what they say
+	Reason   facts.Field[string]    `cel:"reason"`   // the sentence about the status, and the first validation that is not passed
 }
 
 var clusterFact = facts.Define("agent-cluster", fault.Cluster, "what the service of an agent-based install says of the cluster",
@@ -420,6 +421,22 @@ func (f *cluster) fill(c assisted.Cluster, o evidence.Object) {
 		facts.Append(&f.Failing, v.ID, fails)
 		f.Problems.Set(join(f.Problems.Value(), v), fails)
 	}
+	f.reason(c, o, item)
+}
+
+// reason adds to the service's sentence, which names no validation, those that are not passed. While input is missing,
+// one that is pending waits for it (openshift/assisted-service:internal/cluster/validator.go).
+func (f *cluster) reason(c assisted.Cluster, o evidence.Object, item evidence.Item) {
+	open := assisted.Failing(c.Validations)
+	if len(open) == 0 && c.Status == assisted.PendingForInput {
+		open = assisted.Awaited(c.Validations)
+	}
+	says := short(c.StatusInfo)
+	if len(open) > 0 {
+		item = o.Shows("", open[0].ID+" "+open[0].Status+": "+short(open[0].Message), time.Time{})
+		says = strings.TrimSuffix(says, ".") + "; " + assisted.Unmet(open)
+	}
+	f.Reason.Set(says, item)
 }
 
 // listClusters returns the cluster of the service, or where none was asked the

@@ -68,7 +68,7 @@ func (v *view) agentImaged() (diagnosis.StageState, bool) {
 		return passed(at, v.agentItem(at)), true
 	case a.Status == assisted.Error || a.Status == assisted.Insufficient || a.Status == assisted.PreparingFailed || a.Status == assisted.Disconnected ||
 		a.Status == assisted.Cancelled:
-		return failed(a.StatusAt, fewWords(a.StatusInfo, a.Status), v.agentItem(a.StatusAt)), true
+		return failed(a.StatusAt, withValidations(a), v.agentItem(a.StatusAt)), true
 	case a.Rejected && a.Stage == "":
 		return waiting(a.Registered, "no one has approved the Agent "+a.ID, v.agentItem(a.Registered)), true
 	case a.Stage != "":
@@ -78,7 +78,20 @@ func (v *view) agentImaged() (diagnosis.StageState, bool) {
 		}
 		return waiting(a.StageAt, why, v.agentItem(a.StageAt)), true
 	}
-	return waiting(a.StatusAt, fewWords(a.StatusInfo, a.Status), v.agentItem(a.StatusAt)), true
+	return waiting(a.StatusAt, withValidations(a), v.agentItem(a.StatusAt)), true
+}
+
+// withValidations adds to the service's sentence the validations that the host does not pass. Those of a host that does not
+// report are of its last contact.
+func withValidations(a assisted.Host) string {
+	says, unmet := fewWords(a.StatusInfo, a.Status), assisted.Unmet(assisted.Failing(a.Validations))
+	if unmet == "" || a.Status == assisted.Disconnected {
+		return says
+	}
+	if strings.Contains(says, "failing validation") { // their messages, without their ids (internal/host/common.go)
+		return unmet
+	}
+	return strings.TrimSuffix(says, ".") + "; " + unmet
 }
 
 // agentIgnition: between its reboot and its Node the service sees a host only in

@@ -240,3 +240,18 @@ func FuzzAnswers(f *testing.F) {
 		}
 	})
 }
+
+// TestUnmet: the first validation has its message, the others their ids.
+func TestUnmet(t *testing.T) {
+	list := []Validation{{ID: "a", Status: Failure, Message: "A is wrong. Please\ncheck it."}, {ID: "b", Status: Success}, {ID: "c", Status: Faulty, Message: "no answer"},
+		{ID: "d", Status: Pending, Message: "It waits."}}
+	if got, want := Unmet(Failing(list)), "validation a fails: A is wrong; also c"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := Unmet(Awaited(list)), "validation d is pending: It waits"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := Unmet(nil); got != "" {
+		t.Errorf("%q without one", got)
+	}
+}

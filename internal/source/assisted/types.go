@@ -151,6 +151,32 @@ func Failing(list []Validation) []Validation {
 	return out
 }
 
+// Awaited returns the validations that wait for something, such as an input.
+func Awaited(list []Validation) []Validation {
+	return slices.DeleteFunc(slices.Clone(list), func(v Validation) bool { return v.Status != Pending })
+}
+
+// Unmet names validations that are not passed: the first with the first sentence of its message, the others by their ids.
+func Unmet(list []Validation) string {
+	if len(list) == 0 {
+		return ""
+	}
+	verb := "fails"
+	if list[0].Status == Pending {
+		verb = "is pending"
+	}
+	message, _, _ := strings.Cut(strings.Join(strings.Fields(list[0].Message), " "), ". ")
+	says := fmt.Sprintf("validation %s %s: %s", list[0].ID, verb, strings.TrimSuffix(message, "."))
+	var more []string
+	for _, v := range list[1:] {
+		more = append(more, v.ID)
+	}
+	if len(more) > 0 {
+		says += "; also " + strings.Join(more, ", ")
+	}
+	return says
+}
+
 // order is the path of a host where the answer names none
 // (openshift/assisted-service:internal/host/common.go MasterStages, WorkerStages).
 var order = []string{
