@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,13 +68,13 @@ func Answer(ctx context.Context, q *Question) (*Report, error) {
 
 // step judges one call.
 func (l *look) step(ctx context.Context, c *shellcommand.Call) (*Step, error) {
-	s := &Step{Command: c.Text, Objects: []string{}, Evidence: []evidence.Item{}, Missing: []Missing{}, Sources: []fault.Ref{}}
+	s := &Step{Command: cmp.Or(c.Part, c.Text), line: c.Text, Objects: []string{}, Evidence: []evidence.Item{}, Missing: []Missing{}, Sources: []fault.Ref{}}
 	list := Judgments()
 	i := slices.IndexFunc(list, func(j Judgment) bool { return j.Matches(c) })
 	switch {
 	case c.Effect == shellcommand.Reads && (i < 0 || dryRun(c)):
 		s.Verdict, s.Why = Reads, "it changes nothing"
-		if whole, ok := shellcommand.Parse(c.Text); ok && whole.Effect == shellcommand.Reads && whole.Does != "" {
+		if whole, ok := shellcommand.Parse(s.Command); ok && whole.Effect == shellcommand.Reads && whole.Does != "" {
 			s.Why = "it " + whole.Does
 		}
 		return s, nil
@@ -162,7 +163,7 @@ func (q *Question) known(r *Report) {
 		if s.Verdict == Reads {
 			continue
 		}
-		for _, n := range shellcommand.Notes(s.Command, q.Catalog.Commands) {
+		for _, n := range shellcommand.Notes(s.line, q.Catalog.Commands) {
 			if n.Destroys == nil {
 				continue
 			}

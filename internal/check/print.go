@@ -32,14 +32,14 @@ const old = 10 * time.Minute
 func (r *Report) Write(w io.Writer, s page.Style) error {
 	p := &page.Page{Style: s}
 	if len(r.Steps) == 1 {
-		mark(p, 0, r.Verdict, r.Why)
+		mark(p, 0, r.Verdict, "", r.Why)
 		p.Line(2, page.Cyan.Span(r.Steps[0].Command))
 		r.Steps[0].write(p)
 	} else {
-		mark(p, 0, r.Verdict, fmt.Sprintf("the worst of %d commands. %s", len(r.Steps), r.Why))
+		mark(p, 0, r.Verdict, fmt.Sprintf(" (the worst of %d commands)", len(r.Steps)), r.Why)
 		for _, step := range r.Steps {
 			p.Blank()
-			mark(p, 0, step.Verdict, step.Why)
+			mark(p, 0, step.Verdict, "", step.Why)
 			p.Line(2, page.Cyan.Span(step.Command))
 			step.write(p)
 		}
@@ -58,10 +58,10 @@ func (r *Report) Write(w io.Writer, s page.Style) error {
 	return p.Flush(w)
 }
 
-// mark writes a verdict with its reason.
-func mark(p *page.Page, indent int, v Verdict, why string) {
+// mark writes a verdict with its reason; of is what it is the verdict of, where that is more than the next line.
+func mark(p *page.Page, indent int, v Verdict, of, why string) {
 	m := marks[v]
-	p.Para(indent, m.Paint.Span(p.Sign(m.Sign)+" "+m.words+": "), page.Plain, why)
+	p.Para(indent, m.Paint.Span(p.Sign(m.Sign)+" "+m.words+of+": "), page.Plain, why)
 }
 
 // write writes what is known of one command.

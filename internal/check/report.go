@@ -54,7 +54,8 @@ type Source struct {
 
 // Step is the answer on one command.
 type Step struct {
-	Command  string          `json:"command"`
+	Command  string          `json:"command"` // the part of the line that it judges
+	line     string          // the whole line
 	Judgment string          `json:"judgment,omitempty"` // the id of what decided; "" where nothing knows the command
 	Refused  string          `json:"refused,omitempty"`  // the id of the unsafe advice that it is
 	Verdict  Verdict         `json:"verdict"`

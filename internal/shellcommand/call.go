@@ -9,6 +9,7 @@ import (
 // Call is one call of one program, without what is wrapped around it (sudo, ssh, a debug pod).
 type Call struct {
 	Text    string              // the command line that it is from
+	Part    string              // of that line: the call itself, with what only shapes its output; "" where that is the whole line
 	Program string              // "oc" also for kubectl
 	Args    []string            // what is no flag, in its order: the verb comes first
 	Flags   map[string][]string // "--replicas": "1"; a flag without a value has ""
@@ -137,6 +138,7 @@ func callsOf(line string, of *Call) (list []Call) {
 		effect = c.Effect
 	}
 	var before []Call
+	var begins [][]word // the words of each call
 	filtered := false
 	for _, part := range unquoted(pipes(words(line))) {
 		if len(part) == 0 {
@@ -161,8 +163,9 @@ func callsOf(line string, of *Call) (list []Call) {
 			}
 		}
 		before = []Call{c}
-		list = append(list, c)
+		list, begins = append(list, c), append(begins, part)
 	}
+	partition(list, line, begins)
 	for i := range list {
 		if list[i].Effect = effectOf(list[i]); len(list) == 1 && list[i].Effect == Unknown {
 			list[i].Effect = effect
@@ -233,11 +236,43 @@ func unquoted(parts [][]word) (all [][]word) {
 		}
 		for _, s := range statements(part[i].text) {
 			for _, p := range pipes(words(s)) {
-				all = append(all, slices.Concat(before, p))
+				all = append(all, inside(slices.Concat(before, p)))
 			}
 		}
 	}
 	return all
+}
+
+// inside marks words whose places are not those of the whole line.
+func inside(list []word) []word {
+	for i := range list {
+		list[i].inside = true
+	}
+	return list
+}
+
+// partition fills in of which part of the line each call is: up to where the next one begins. Of calls in quotes it is their
+// words.
+func partition(list []Call, line string, begins [][]word) {
+	if len(list) == 1 {
+		return
+	}
+	for i := range list {
+		first := begins[i]
+		if first[0].inside {
+			var texts []string
+			for _, w := range first {
+				texts = append(texts, w.text)
+			}
+			list[i].Part = strings.Join(texts, " ")
+			continue
+		}
+		end := len(line)
+		if i+1 < len(list) && !begins[i+1][0].inside && begins[i+1][0].at > first[0].at {
+			end = begins[i+1][0].at
+		}
+		list[i].Part = strings.TrimRight(line[first[0].at:end], " \t\n|&;")
+	}
 }
 
 // wrappers run another command as it is: with how many words that are no flags before it.

@@ -1,6 +1,7 @@
 package shellcommand
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -71,4 +72,24 @@ func FuzzCalls(f *testing.F) {
 			t.Errorf("%d calls, %t", len(list), ok)
 		}
 	})
+}
+
+// TestParts: each call of a line has its own part of the line, with what shapes its output.
+func TestParts(t *testing.T) {
+	for text, want := range map[string][]string{
+		"oc get pods -A | grep -v Running | xargs oc delete pod":      {"oc get pods -A | grep -v Running", "xargs oc delete pod"},
+		"oc get csr -o name | xargs oc adm certificate approve":       {"oc get csr -o name", "xargs oc adm certificate approve"},
+		"oc get nodes -l 'a|b' > /tmp/x | tee y | oc apply -f - 2>&1": {"oc get nodes -l 'a|b' > /tmp/x | tee y", "oc apply -f - 2>&1"},
+		"ssh core@m1 'sudo systemctl restart kubelet; crictl ps'":     {"ssh core@m1 sudo systemctl restart kubelet", "ssh core@m1 crictl ps"},
+		"oc get nodes | grep NotReady":                                {""},
+	} {
+		list, _ := Calls(text)
+		var got []string
+		for _, c := range list {
+			got = append(got, c.Part)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
 }

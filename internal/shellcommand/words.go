@@ -7,6 +7,8 @@ type word struct {
 	text     string
 	operator bool // |, >, <, & or a parenthesis that no quotes hold
 	open     bool // it has a variable or a command in it that a shell would replace
+	at       int  // where it begins in the line
+	inside   bool // it is of a line in quotes: at is a place there
 }
 
 // words splits a command line into its words. Quotes and backslashes are taken off.
@@ -26,11 +28,12 @@ type wordReader struct {
 	have strings.Builder
 	has  bool // a word has begun, be it an empty one
 	open bool
+	from int // where the word begins
 }
 
 func (w *wordReader) end() {
 	if w.has {
-		w.list = append(w.list, word{text: w.have.String(), open: w.open})
+		w.list = append(w.list, word{text: w.have.String(), open: w.open, at: w.from})
 	}
 	w.have.Reset()
 	w.has, w.open = false, false
@@ -44,6 +47,9 @@ func (w *wordReader) add(s string) {
 // next reads one byte, or what a quote or a parenthesis holds together.
 func (w *wordReader) next() {
 	c := w.line[w.at]
+	if !w.has {
+		w.from = w.at
+	}
 	switch c {
 	case ' ', '\t', '\n', '\r':
 		w.end()
@@ -62,7 +68,7 @@ func (w *wordReader) next() {
 		w.variable()
 	case '|', '>', '<', '&', '(', ')':
 		w.end()
-		w.list = append(w.list, word{text: string(c), operator: true})
+		w.list = append(w.list, word{text: string(c), operator: true, at: w.at})
 	default:
 		w.add(w.line[w.at : w.at+1])
 	}
