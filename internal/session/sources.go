@@ -33,7 +33,8 @@ func (ses *Session) openSources(ctx context.Context, r *Run, how []archive.Optio
 	var list []evidence.Source
 	var archives []*archive.Source
 	var dirs []*install.Dir
-	paths := spread(ses.From)
+	paths, spreads := spread(ses.From)
+	opened := map[string]*archive.Source{}
 	for i := 0; i < len(paths); i++ {
 		path := paths[i]
 		if path != "-" && install.Is(path) {
@@ -52,7 +53,15 @@ func (ses *Session) openSources(ctx context.Context, r *Run, how []archive.Optio
 		}
 		s, pasted, err := ses.openFrom(ctx, path, len(paths) == 1, how)
 		if texts := textsBelow(path); errors.Is(err, archive.ErrNothing) && len(texts) > 0 {
-			paths = slices.Replace(paths, i, i+1, texts...)
+			paths, spreads = slices.Replace(paths, i, i+1, texts...), append(spreads, spreadDir{path, texts})
+			i--
+			continue
+		}
+		if packed := archivesBelow(path); errors.Is(err, archive.ErrNothing) && len(packed) > 0 && isDir(path) {
+			if len(packed) > 1 {
+				return nil, &SeveralArchivesError{Dir: path, Archives: packed, Program: ses.Name}
+			}
+			paths[i] = packed[0]
 			i--
 			continue
 		}
@@ -67,7 +76,10 @@ func (ses *Session) openSources(ctx context.Context, r *Run, how []archive.Optio
 			continue
 		}
 		r.closers = append(r.closers, s.Close)
-		list, archives = append(list, s), append(archives, s)
+		list, archives, opened[path] = append(list, s), append(archives, s), s
+	}
+	if err := ses.separate(ctx, spreads, opened); err != nil {
+		return nil, err
 	}
 	both, err := hosted.Archives(ctx, archives, ses.Hosted)
 	if err != nil {
@@ -77,7 +89,7 @@ func (ses *Session) openSources(ctx context.Context, r *Run, how []archive.Optio
 		list = slices.DeleteFunc(list, func(s evidence.Source) bool { _, is := s.(*archive.Source); return is })
 		list = append([]evidence.Source{both}, list...)
 	} else if err := joinArchives(ctx, archives); err != nil {
-		return nil, err
+		return nil, ses.ofOneDir(spreads, err)
 	}
 	dir, err := ses.openInstallDir(r)
 	if err != nil {

@@ -19,19 +19,20 @@ const maxTogether = 64
 // spread replaces directories by their files where each file is one that would be named by itself: the packed
 // collections that `hosts` writes, and the logs and outputs that somebody has put together. The answer is that of
 // the files: it does not depend on whether a directory is named or what lies in it.
-func spread(paths []string) []string {
-	var list []string
+func spread(paths []string) (list []string, dirs []spreadDir) {
 	for _, path := range paths {
 		entries, err := os.ReadDir(path)
 		if err != nil || len(entries) == 0 || !(areCollections(entries) || areTexts(path, entries)) {
 			list = append(list, path) // whoever opens it says what is wrong
 			continue
 		}
+		d := spreadDir{dir: path}
 		for _, e := range entries {
-			list = append(list, filepath.Join(path, e.Name()))
+			d.files = append(d.files, filepath.Join(path, e.Name()))
 		}
+		list, dirs = append(list, d.files...), append(dirs, d)
 	}
-	return list
+	return list, dirs
 }
 
 func areCollections(entries []fs.DirEntry) bool {

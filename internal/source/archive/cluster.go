@@ -10,8 +10,11 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout"
 	"github.com/rollcall-project/rollcall/internal/source/archive/layout/loose"
+	"github.com/rollcall-project/rollcall/internal/source/archive/layout/mustgather"
+	"github.com/rollcall-project/rollcall/internal/source/archive/layout/sosreport"
 )
 
 // oneCluster fails when the archive has objects of different clusters, because they cannot
@@ -31,6 +34,23 @@ func (s *Source) oneCluster(ctx context.Context) error {
 		proved = proved.with(id)
 	}
 	return nil
+}
+
+// OfCluster returns the kind of an archive that is of a whole cluster, "" where it is of one machine, of single files or
+// of a part that nothing shows to be more.
+func (s *Source) OfCluster(ctx context.Context) (kind string, err error) {
+	if s.kind == loose.Kind || s.kind == sosreport.Kind {
+		return "", nil
+	}
+	if _, machine, err := s.machineOf(ctx); machine || err != nil {
+		return "", err
+	}
+	if s.kind == mustgather.Inspect || s.kind == mustgather.Tree {
+		if len(s.ix.Objects[evidence.ClusterVersions])+len(s.ix.Objects[evidence.Nodes]) == 0 {
+			return "", nil
+		}
+	}
+	return s.kind, nil
 }
 
 // places returns the identities in the archive, by root or file.
@@ -89,7 +109,7 @@ func (s *Source) severalClusters(places map[string]identity) error {
 		if len(first) < 2 {
 			continue
 		}
-		wayOut := "name the directory of one of them"
+		wayOut := "name the directory of one of them; a line for each: rollcall fleet --archives " + shellcommand.Quote(s.name)
 		if s.kind == loose.Kind {
 			wayOut = "name the files of one of them, each with --from"
 		}

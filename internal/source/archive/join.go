@@ -199,8 +199,9 @@ func apart(a, b identity) (why string, different bool) {
 }
 
 func quoted(list []string) string {
+	list = slices.Compact(slices.Sorted(slices.Values(list)))
 	if len(list) > 3 {
-		list = append(slices.Clone(list[:3]), "...")
+		list = append(list[:3], "...")
 	}
 	return strings.Join(list, ", ")
 }
