@@ -29,6 +29,9 @@ and preflight --write.`,
 			o := a.source
 			o.Deciding = a.OnlyDeciding(cmdutil.FormatOf(cmd))
 			r, err := a.Session(o).Open(cmd.Context())
+			if t := (*session.TextError)(nil); errors.As(err, &t) && len(a.source.From) == 1 {
+				return a.scanned(cmd.Context(), cmdutil.FormatOf(cmd), t)
+			}
 			if err != nil {
 				return err
 			}
@@ -75,6 +78,9 @@ or above --fail-on, 3 undecided.`
 func (a *app) printRoll(ctx context.Context, format string, d *diagnosis.Diagnosis, r *session.Run, every bool) error {
 	o := a.ReportOptions(r)
 	o.All = every
+	if err := cmdutil.AddMessages(ctx, r, d, &o); err != nil { // the first line is that of diagnose
+		return err
+	}
 	switch format {
 	case "wide":
 		return answer.WideRoll(a.IO.Out, d, o)

@@ -110,7 +110,7 @@ func (a *App) PrintAnswer(ctx context.Context, format string, r *session.Run, s 
 	o.Subject, o.Plan = s.About, a.PlanCommand(ctx, r, s.Whole)
 	if s.About != nil {
 		o.Whole, o.About, o.Row = s.Whole, s.Stands, row(ctx, r, *s.About, s.Whole.Now)
-	} else if err := addMessages(ctx, r, s.Whole, &o); err != nil {
+	} else if err := AddMessages(ctx, r, s.Whole, &o); err != nil {
 		return err
 	}
 	if format == "markdown" {
@@ -162,10 +162,10 @@ func NothingRead(d *diagnosis.Diagnosis) (why string, probed bool) {
 	return cmp.Or(why, "the source holds none of what is asked for"), probed
 }
 
-// addMessages adds what the lines of texts show to an answer: the matches of scan. Of a log of
+// AddMessages adds what the lines of texts show to an answer: the matches of scan. Of a log of
 // openshift-install its end counts, as it may also tell of runs before: where the log ends in a wait, the
 // lines of its last run show whether the wait can end well.
-func addMessages(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis, o *answer.Options) error {
+func AddMessages(ctx context.Context, r *session.Run, d *diagnosis.Diagnosis, o *answer.Options) error {
 	sources := r.Pasted
 	switch in := d.Cluster.Installer; {
 	case in == nil:
