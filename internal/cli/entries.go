@@ -17,7 +17,7 @@ import (
 type entry struct {
 	kind, id, title string
 	text            string // what free text is searched in, as well as the title
-	page            any    // *fault.Fault, *fault.Remedy, *fault.RefusedRemedy, facts.Fact or fault.Stage
+	page            any    // *fault.Fault, *fault.Remedy, *fault.RefusedRemedy, facts.Fact, fault.Stage or answer.Word
 }
 
 // entries lists everything that can be explained: faults first.
@@ -51,6 +51,9 @@ func otherEntries(c *fault.Catalog) []entry {
 	}
 	for _, s := range fault.Stages() {
 		list = append(list, entry{"stage", string(s), answer.StageMeans(s), "", s})
+	}
+	for _, w := range answer.Glossary() {
+		list = append(list, entry{"word", w.Names[0], w.Means, "", w})
 	}
 	return list
 }

@@ -23,7 +23,7 @@ func (a *app) explainCommand() *cobra.Command {
 		Use:   `explain ID|"TEXT"`,
 		Short: "what a fault, a log line, a command, advice or a stage means",
 		Long: `Explain prints what is known about a fault, a remedy, a refused remedy (unsafe advice),
-a fact or a stage of the join path.
+a fact, a stage of the join path, or a word that a screen prints, such as a first line.
 
 It also takes a line of a log, a message, or a command that somebody advised: it
 prints what the line shows, and whether the command is known as unsafe, what it
@@ -33,6 +33,7 @@ that have them, best first. Text that it does not know gets "unknown" and exit c
 With a cluster or an archive (--context, --from, ...) a command is judged in its state:
 the answer is that of "check".`,
 		Example: cmdutil.Example(a.Name, "explain ignition-fetched", "a step of the join path") +
+			cmdutil.Example(a.Name, `explain "LIKELY CAUSE"`, "a word of the first line") +
 			cmdutil.Example(a.Name, `explain "approve all pending csr"`, "is this advice safe?") +
 			cmdutil.Example(a.Name, `explain "node NotReady"`, "which pages are about it?") +
 			cmdutil.Example(a.Name, `explain "x509: certificate signed by unknown authority"`, "a line of a log") +
@@ -64,6 +65,9 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 	}
 	if e, ok := entryOf(c, words); ok {
 		return a.page(format, c, e)
+	}
+	if list := answer.WordsOf(words); len(list) > 0 {
+		return a.explainWords(format, list)
 	}
 	if named := c.Named(words); len(named) > 0 {
 		list := faultEntries(c, named)
@@ -116,6 +120,20 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 	return a.unknownText(format, c, r, words)
 }
 
+// explainWords prints what words of the screens mean.
+func (a *app) explainWords(format string, list []answer.Word) error {
+	if format != "text" {
+		return a.PrintData(format, wordPages{"words", list})
+	}
+	return answer.WordPage(a.IO.Out, list, answer.Options{Style: a.Style(), Command: a.Name})
+}
+
+// wordPages are words of the screens, for programs.
+type wordPages struct {
+	Kind  string        `json:"kind"`
+	Words []answer.Word `json:"words"`
+}
+
 // destroys reports whether the catalog has what a command changes and destroys.
 func destroys(cmd shellcommand.Command, notes []fault.CommandNote) bool {
 	known := func(n fault.CommandNote) bool { return n.Destroys != nil }
@@ -153,6 +171,8 @@ func (a *app) page(format string, c *fault.Catalog, e entry) error {
 		return answer.RemedyPage(a.IO.Out, v, c, o)
 	case facts.Fact:
 		return answer.FactPage(a.IO.Out, factPage(v, c), o)
+	case answer.Word:
+		return answer.WordPage(a.IO.Out, []answer.Word{v}, o)
 	}
 	return answer.StagePage(a.IO.Out, fault.Stage(e.id), c, o)
 }

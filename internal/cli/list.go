@@ -23,6 +23,7 @@ var listed = []struct{ word, kind, about string }{
 	{"refused", "refused", "unsafe advice that must not be followed"},
 	{"facts", "fact", "what is computed from a cluster, for the expressions of faults"},
 	{"stages", "stage", "the steps of the join path, in order"},
+	{"words", "word", "what the words of the screens mean: first lines, states, headings"},
 }
 
 // listWord is the word of `list` for the entries of one kind.
@@ -40,7 +41,7 @@ func (a *app) listCommand() *cobra.Command {
 	var layers []string
 	cmd := &cobra.Command{
 		Use:   "list " + strings.Join(words, "|") + " [WORD...]",
-		Short: "list faults, remedies, refused remedies, facts or stages",
+		Short: "list faults, remedies, refused remedies, facts, stages or words",
 		Long: "List prints what is known, a line each:\n" + about + `
 With a WORD it prints only the entries that have it in their id, title or layer; with
 several, those that have all of them. -o wide prints each on one line, however long.`,
