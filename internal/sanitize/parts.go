@@ -221,7 +221,7 @@ func (m *masked) blobs() {
 // every alignment is tried. What inflates to more than it may, or than is left for its
 // text, is not checked and counts as a secret.
 func (s *Sanitizer) revealsSecret(blob string, left *int, deeper int) bool {
-	if len(blob) < minBlob {
+	if len(blob) < minBlob || !hasCapital(blob) {
 		return false
 	}
 	if keyStoreIn(blob) {
@@ -258,6 +258,17 @@ func (s *Sanitizer) revealsSecret(blob string, left *int, deeper int) bool {
 		}
 		if skip == 0 && whole {
 			return false // it was not in the other alignments that this was encoded
+		}
+	}
+	return false
+}
+
+// hasCapital reports whether there is a capital letter: two of five characters of base64 that encodes a text or a key
+// are one, and a path, a digest or a name has none.
+func hasCapital(v string) bool {
+	for i := range len(v) {
+		if v[i] >= 'A' && v[i] <= 'Z' {
+			return true
 		}
 	}
 	return false

@@ -134,7 +134,7 @@ var tokenMarks = func() (marks []string) {
 // issuer, what is random behind one is a token.
 const tokenWords = "pat|oat|tok|token|key|secret|live|prod|api|auth|bot|refresh"
 
-var terraformToken = lazily(`\b\w{8,}\.atlasv1\.[\w=-]{20,}`) // of HCP Terraform
+var terraformToken = form{".atlasv1.", lazily(`\b\w{8,}\.atlasv1\.[\w=-]{20,}`)} // of HCP Terraform
 
 var wordedToken = lazily(`\b[a-z][a-z0-9]{1,15}[_-](?:` + tokenWords + `)[_-]([A-Za-z0-9]{20,})\b`)
 
@@ -173,15 +173,38 @@ func prefixedTokens(v string) (found []span) {
 			}
 		}
 	}
-	for _, m := range wordedToken.get().FindAllStringSubmatchIndex(v, -1) {
-		if token := v[m[2]:m[3]]; randomWord(token) && mixedWord(token) {
-			found = append(found, span{m[2], m[3]})
+	if hasWordedToken(v) {
+		for _, m := range wordedToken.get().FindAllStringSubmatchIndex(v, -1) {
+			if token := v[m[2]:m[3]]; randomWord(token) && mixedWord(token) {
+				found = append(found, span{m[2], m[3]})
+			}
 		}
 	}
-	for _, m := range terraformToken.get().FindAllStringIndex(v, -1) {
+	for _, m := range terraformToken.findAll(v) {
 		found = append(found, span{m[0], m[1]})
 	}
 	return found
+}
+
+// hasWordedToken is a quick look for what wordedToken needs: 20 letters and digits behind a sign, and one of
+// the words in front of it.
+func hasWordedToken(v string) bool {
+	for i := 0; i < len(v); {
+		start := i
+		for i < len(v) && word(v[i]) && v[i] != '_' {
+			i++
+		}
+		if i-start >= 20 && start > 0 && (v[start-1] == '_' || v[start-1] == '-') && endsInTokenWord(v[:start-1]) {
+			return true
+		}
+		i = max(i, start+1)
+	}
+	return false
+}
+
+func endsInTokenWord(v string) bool {
+	at := strings.LastIndexAny(v[max(0, len(v)-len("refresh")-1):], "_-")
+	return at >= 0 && slices.Contains(strings.Split(tokenWords, "|"), v[max(0, len(v)-len("refresh")-1)+at+1:])
 }
 
 // escapedBefore reports whether what precedes i is the letter of an escape.

@@ -26,12 +26,35 @@ var (
 // queries returns where the values of fields are that only their place names as secrets, and of
 // those that are encoded.
 func queries(v string) (found []span) {
+	if !hasField(v) {
+		return nil
+	}
 	for _, m := range plainField.get().FindAllStringSubmatchIndex(v, -1) {
 		if name, value := v[m[2]:m[3]], v[m[4]:m[5]]; queryNames[fieldKey(name)] && longSecret(value) || querySecret(name, value) {
 			found = append(found, span{m[4], m[5]})
 		}
 	}
 	return found
+}
+
+// hasField is a quick look for what plainField needs: a name in front of "=", and in front of that a sign
+// of a query, or what may be the end of one that is encoded.
+func hasField(v string) bool {
+	for at := 0; ; {
+		n := strings.IndexByte(v[at:], '=')
+		if n < 0 {
+			return false
+		}
+		end := at + n
+		start := end
+		for start > at && (word(v[start-1]) || strings.IndexByte(".[]-", v[start-1]) >= 0) {
+			start--
+		}
+		if start > 0 && end-start >= 2 && strings.IndexByte("?&;%\\", v[start-1]) >= 0 {
+			return true
+		}
+		at = end + 1
+	}
 }
 
 // querySecret reports whether a field is a secret; its name may have the sign behind it.

@@ -24,10 +24,43 @@ var (
 		`\(map\[string\](?:\[\](?:uint8|byte)|string)\)[ \t]*(?:\(len=\d+\)[ \t]*)?|` +
 		`array\(\d+\)[ \t]*|Array[ \t]*\n?[ \t]*|` +
 		`array[ \t]*|Some)?[ \t]*([{\[(])|[ \t]+(\{)|(>)|["']?:[ \t]*(\n)|\][ \t]*(\n))`)
-	lastApplied = lazily(`\blast-applied-configuration["']{0,2}[:=][ \t]*["']?\{`)
+	lastApplied = form{"last-applied-configuration", lazily(`\blast-applied-configuration["']{0,2}[:=][ \t]*["']?\{`)}
 	// byteMap are the values of a Secret as Go prints them: no other object has bytes there.
-	byteMap = lazily(`\bData:map\[(?:string\]\[\](?:uint8|byte)\{|[^\s:\]]{1,253}:\[\d{1,3} )`)
+	byteMap = form{"Data:map[", lazily(`\bData:map\[(?:string\]\[\](?:uint8|byte)\{|[^\s:\]]{1,253}:\[\d{1,3} )`)}
 )
+
+// secretTypes are the types of Secrets behind "kubernetes.io/".
+var secretTypes = []string{"tls", "basic-auth", "ssh-auth", "dockerconfigjson", "dockercfg", "service-account-token", "token"}
+
+// writesSecret is a quick look for what secretDeclared needs: many lines have the word in small letters.
+func writesSecret(t string) bool {
+	for rest := t; ; {
+		_, behind, ok := strings.Cut(rest, "Secret")
+		if !ok {
+			break
+		}
+		if rest = behind; behind == "" || !word(behind[0]) || strings.HasPrefix(behind, "List") {
+			return true
+		}
+	}
+	for _, literal := range []string{"Opaque", "patch secret", "kubernetes_secret", "tringData", "tringdata", "tring_data", "tring_Data"} {
+		if strings.Contains(t, literal) {
+			return true
+		}
+	}
+	for rest := t; ; {
+		_, behind, ok := strings.Cut(rest, "kubernetes.io/")
+		if !ok {
+			return false
+		}
+		for _, kind := range secretTypes {
+			if strings.HasPrefix(behind, kind) {
+				return true
+			}
+		}
+		rest = behind
+	}
+}
 
 // secretObjects returns where the values of Secrets are in a text; w is the view of v.
 func (s *Sanitizer) secretObjects(v string, w view) []span {
@@ -37,13 +70,13 @@ func (s *Sanitizer) secretObjects(v string, w view) []span {
 }
 
 func (d *decoder) secretObjects() {
-	for _, m := range lastApplied.get().FindAllStringIndex(d.t, -1) {
+	for _, m := range lastApplied.findAll(d.t) {
 		if m[0] >= d.done {
 			d.hideAll(m[1], d.bracketEnd(m[1]))
 		}
 	}
 	d.done = 0
-	if !secretDeclared.get().MatchString(d.t) && !byteMap.get().MatchString(d.t) {
+	if (!writesSecret(d.t) || !secretDeclared.get().MatchString(d.t)) && len(byteMap.findAll(d.t)) == 0 {
 		return
 	}
 	for _, m := range secretData.get().FindAllStringSubmatchIndex(d.t, -1) {

@@ -34,6 +34,25 @@ func (r *tableReader) active() bool { return r != nil && len(r.columns) > 0 }
 // sees reports whether a line is of a table, or may be its head. Only a stream of lines has a reader.
 func (r *tableReader) sees(line string) bool { return r != nil && (r.active() || opensTable(line)) }
 
+// What a character is in the line with the names of the columns.
+const (
+	noHead       = 1 + iota // it ends what may be one
+	betweenCells            // it may stand between two names
+)
+
+var headSigns = func() (signs [256]byte) {
+	for _, c := range []byte(":{}[]<>@!\\") {
+		signs[c] = noHead
+	}
+	for _, c := range []byte("|,;\t") {
+		signs[c] = betweenCells
+	}
+	for c := 0x80; c < len(signs); c++ {
+		signs[c] = betweenCells
+	}
+	return signs
+}()
+
 // opensTable is a quick look for a line that ends in names of columns.
 func opensTable[T string | []byte](line T) bool {
 	end := len(line)
@@ -41,9 +60,9 @@ func opensTable[T string | []byte](line T) bool {
 		end--
 	}
 	i, signs, stem := end, false, false
-	for ; i > 0 && end-i < maxHead && strings.IndexByte(":{}[]<>@!\\", line[i-1]) < 0; i-- {
+	for ; i > 0 && end-i < maxHead && headSigns[line[i-1]] != noHead; i-- {
 		switch c := line[i-1]; {
-		case strings.IndexByte("|,;\t", c) >= 0, c >= 0x80, c == ' ' && i < end && line[i] == ' ':
+		case headSigns[c] == betweenCells, c == ' ' && i < end && line[i] == ' ':
 			signs = true
 		case i+2 <= end && !stem:
 			stem = isStem(c, line[i], line[min(i+1, end-1)])
