@@ -73,6 +73,9 @@ func (s *Sanitizer) spanKey(begin, end int) {
 	}
 }
 
+// formData is in the head of a field of a form, whose value is in a line below.
+var formData = []byte("form-data;")
+
 // Spans reports whether a line may begin, continue with or end a secret of several
 // lines, so that it must be seen even where no query looks for the line itself.
 func (s *Sanitizer) Spans(raw []byte) bool {
@@ -86,7 +89,7 @@ func (s *Sanitizer) Spans(raw []byte) bool {
 	if len(raw) == 0 {
 		return false
 	}
-	if strings.IndexByte(":=|>-+\\{\"'", raw[len(raw)-1]) >= 0 || endsInIndicator(raw) || opensItem(raw) ||
+	if strings.IndexByte(":=|>-+\\{", raw[len(raw)-1]) >= 0 || bytes.Contains(raw, formData) || endsInIndicator(raw) || opensItem(raw) ||
 		opensTable(raw) || opensManifest(string(raw[max(0, len(raw)-manifestTail):])) {
 		return true
 	}
@@ -334,7 +337,7 @@ func opensItem(end []byte) bool {
 // openedByField returns the block of a line that is a field of a form, or the name of a
 // here-document of Terraform.
 func openedByField(end string) block {
-	if strings.Contains(end, "form-data;") {
+	if strings.Contains(end, string(formData)) {
 		if m := formField.get().FindStringSubmatch(end); m != nil && kindOfKey(m[1]) >= maybeKey {
 			return block{left: 1, sure: kindOfKey(m[1]) >= secretKey}
 		}
