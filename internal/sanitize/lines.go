@@ -73,39 +73,6 @@ func (s *Sanitizer) spanKey(begin, end int) {
 	}
 }
 
-// formData is in the head of a field of a form, whose value is in a line below.
-var formData = []byte("form-data;")
-
-// Spans reports whether a line may begin, continue with or end a secret of several
-// lines, so that it must be seen even where no query looks for the line itself.
-func (s *Sanitizer) Spans(raw []byte) bool {
-	if s.inside > 0 || s.block.left > 0 || s.table.active() || covered(raw) || bytes.Contains(raw, []byte("-----")) {
-		return true
-	}
-	if s.manifest.left > 0 || bytes.Contains(raw, []byte("<<")) || bytes.Contains(raw, []byte(`"""`)) || bytes.Contains(raw, []byte("'''")) {
-		return true
-	}
-	raw = bytes.TrimRight(raw, " \t\r")
-	if len(raw) == 0 {
-		return false
-	}
-	if strings.IndexByte(":=|>-+\\{", raw[len(raw)-1]) >= 0 || bytes.Contains(raw, formData) || endsInIndicator(raw) || opensItem(raw) ||
-		opensTable(raw) || opensManifest(string(raw[max(0, len(raw)-manifestTail):])) {
-		return true
-	}
-	return endsInToken(raw)
-}
-
-// endsInIndicator reports whether a line ends in the head of a block scalar with its
-// indentation, as |2.
-func endsInIndicator(raw []byte) bool {
-	if c := raw[len(raw)-1]; c < '0' || c > '9' {
-		return false
-	}
-	head := bytes.TrimRight(raw, "0123456789+-")
-	return bytes.HasSuffix(head, []byte("|")) || bytes.HasSuffix(head, []byte(">"))
-}
-
 func (s *Sanitizer) line(v string) string {
 	if s.block.left > 0 {
 		if out, ok := s.block.next(s, v); ok {

@@ -35,7 +35,7 @@ func (k *Skimmer) Skim(in io.Reader, keep func(n int, line []byte) error) error 
 		if len(k.set.Find(lines.raw)) == 0 && !clean.Spans(lines.raw) {
 			continue // as Reader.line
 		}
-		clean.Line(string(lines.raw)) // for the lines that follow
+		clean.Follow(lines.raw)
 		if err := keep(lines.n, lines.raw); err != nil {
 			return err
 		}

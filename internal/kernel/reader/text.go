@@ -365,9 +365,7 @@ func (l *lineReader) end(err error) bool {
 func (r *Reader) line(raw []byte, n int, now time.Time, t evidence.Text, clean *sanitize.Sanitizer, out io.Writer, found map[string][]evidence.Match) error {
 	hits := r.scan.Find(raw)
 	if len(hits) == 0 && out == nil {
-		if clean.Spans(raw) {
-			clean.Line(string(raw)) // keeps track of secrets that span lines
-		}
+		clean.Follow(raw)
 		return nil
 	}
 	text := clean.Line(string(raw))
