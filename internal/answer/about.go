@@ -52,6 +52,9 @@ func sourceParts(d *diagnosis.Diagnosis) []string {
 		}
 	} else {
 		name = d.Source.Kind + " " + name
+		if d.Source.More > 0 {
+			name += fmt.Sprintf(" and %d more", d.Source.More)
+		}
 	}
 	parts = append(parts, name)
 	if d.Cluster.Hosted != "" {

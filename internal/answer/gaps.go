@@ -81,23 +81,47 @@ func (t *text) notAsked(groups []diagnosis.Gap) (rest []diagnosis.Gap, flags []s
 	if t.o.Wide {
 		return groups, nil
 	}
+	needs := map[string][]string{} // by flag
 	for _, g := range groups {
 		if len(g.Supply) == 1 && t.o.isFlag(g.Supply[0]) {
 			if slices.Contains(t.o.Skip, g.Supply[0].Kind) {
 				continue
 			}
-			flags = append(flags, t.o.supply(g.Supply[0])+" ("+some(needsOf(g), fewNames)+")")
+			how := t.o.supply(g.Supply[0])
+			if _, known := needs[how]; !known {
+				flags = append(flags, how)
+			}
+			needs[how] = append(needs[how], needsOf(g)...)
 		} else {
 			rest = append(rest, g)
 		}
 	}
-	return rest, flags
+	return rest, each(flags, func(how string) string { return how + " (" + some(needs[how], fewNames) + ")" })
 }
+
+// ofCluster are the names of sources of which it is not proven of which cluster they are, where that is what a gap is about.
+func ofCluster(g diagnosis.Gap) []string {
+	var names []string
+	for _, need := range g.Needs {
+		name, ok := strings.CutPrefix(need, clusterOf)
+		if !ok {
+			return nil
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// clusterOf begins the needs of archive.Join.
+const clusterOf = "cluster of "
 
 func (t *text) gap(g diagnosis.Gap) {
 	line := some(needsOf(g), t.names())
 	if reason := reasonOf(g); reason != "" {
 		line += ": " + reason
+	}
+	if names := ofCluster(g); len(names) > 0 {
+		line = some(names, t.names()) + ": " + g.Reason
 	}
 	t.Para(0, page.Plain.Span("- "), page.Plain, squeeze(t.Clean(line), t.limit(fewExcerpt+2), t.Sign(page.Ellipsis)))
 	for i, s := range t.ways(g) {
@@ -140,7 +164,7 @@ func needWords(need string) string {
 		return "screens of hosts"
 	case strings.HasPrefix(need, evidence.RunOnHost):
 		return need
-	case strings.HasPrefix(need, "time of "), strings.HasPrefix(need, "year of "): // a file, with its ending
+	case strings.HasPrefix(need, "time of "), strings.HasPrefix(need, clusterOf), strings.HasPrefix(need, "year of "): // a file, with its ending
 		return need
 	case strings.HasPrefix(need, "log "):
 		return "logs of " + strings.TrimPrefix(need, "log ")

@@ -56,7 +56,7 @@ var headlineWords = []Word{
 	{[]string{"NOTHING WRONG IN WHAT WAS READ"}, "no check that applies found a fault; what was not read is not known", []string{"diagnose -o wide"}},
 	{[]string{"NO LOG OF AN OPENSHIFT HOST"}, "all that was read is of machines with another system", []string{"scan FILE"}},
 	{[]string{"INSTALLATION COMPLETED"}, "the installer logged that the installation has completed. No host was checked since", []string{"diagnose"}},
-	{[]string{"BOOTSTRAP COMPLETED"}, "openshift-install saw the bootstrap complete, and the log says no more. No host was checked", []string{"diagnose"}},
+	{[]string{"BOOTSTRAP COMPLETED"}, "openshift-install saw the bootstrap complete, and the log ends there. No host was checked", []string{"diagnose"}},
 	{[]string{"FILES WRITTEN", "NOTHING INSTALLED YET"}, "openshift-install wrote its files, and no later run of it works on a cluster",
 		[]string{"preflight DIR"}},
 	{[]string{"CANNOT CHECK", "THE CLUSTER IS NOT READ YET", "ANOTHER REPLICA READS THE CLUSTER"},
@@ -70,7 +70,8 @@ var headlineWords = []Word{
 // textWords are the first lines of scan and explain, of a text.
 var textWords = []Word{
 	{[]string{"CAUSE FOUND"}, "a line of the text shows a known cause", []string{"scan FILE", "diagnose"}},
-	{[]string{"REASON FOUND"}, "a line of the text has the reason itself; which setting or which part leads to it, the text does not show", []string{"scan FILE"}},
+	{[]string{"REASON FOUND"}, "a line of the text has the reason itself; which setting or which part leads to it, the text does not show",
+		[]string{"scan FILE"}},
 	{[]string{"UNKNOWN"}, "it is not known: the text shows a failure and not its cause, or a check was not run. Unknown is never taken for fine, and never " +
 		"for broken", []string{"scan FILE", "diagnose"}},
 	{[]string{"NO KNOWN SIGN OF TROUBLE", "no known sign of trouble in this text"}, "no line of the text is known as a failure. That is not the same as " +
@@ -91,7 +92,7 @@ var wingWords = []Word{
 	{[]string{"cannot be undone"}, "the command destroys or gives away what does not come back", []string{"check COMMAND"}},
 	{[]string{"needs a person", "a person decides"}, "the evidence does not decide it, or it cannot be undone: somebody who knows the cluster has to",
 		[]string{"check COMMAND"}},
-	{[]string{"NOT READ"}, "the cluster or the archive could not be read: nothing is known of it. Its row says why", []string{"fleet"}},
+	{[]string{"NOT READ"}, "the cluster or the archive could not be read: nothing is known of it. Its row has the reason", []string{"fleet"}},
 	{[]string{"OK"}, "nothing wrong was found in that cluster", []string{"fleet"}},
 	{[]string{"NOT READY"}, "`preflight --update`: a host would not come back from the update or the reboot, or holds it", []string{"preflight --update"}},
 	{[]string{"NO CHANGE FOUND", "NO CHANGE"}, "`baseline compare`: nothing that a baseline keeps has changed; FOUND: not all of it was read",
@@ -101,7 +102,7 @@ var wingWords = []Word{
 
 // answerWords are the headings and labels of an answer.
 var answerWords = []Word{
-	{[]string{"verdict"}, "the first line: what may be said about the whole cluster", []string{"diagnose"}},
+	{[]string{"verdict"}, "the first line: the answer about the whole cluster, in one sentence", []string{"diagnose"}},
 	{[]string{"fault", "finding"}, "something that can be wrong with a host, pool, operator, request or the cluster; a finding is what one check of it " +
 		"found: present, absent, unknown or not applicable", []string{"list faults"}},
 	{[]string{"cause", "root", "root cause"}, "a fault that is present and that no other present fault explains: repair this one", []string{"diagnose"}},
@@ -126,7 +127,8 @@ var answerWords = []Word{
 	{[]string{"only if", "not now"}, "a requirement of the remedy: `Only if` was not seen to hold, `Not now` does not hold", []string{"diagnose"}},
 	{[]string{"once it is proven", "to decide whether it is this cause"}, "the cause is not proven yet: first the commands that only read, then the remedy",
 		[]string{"diagnose"}},
-	{[]string{"remedy", "what to do"}, "a repair with its requirements, its risk, how to undo it and what to see afterwards", []string{"list remedies", "fix plan"}},
+	{[]string{"remedy", "what to do"}, "a repair with its requirements, its risk, how to undo it and what to see afterwards",
+		[]string{"list remedies", "fix plan"}},
 	{[]string{"risk"}, "the worst that a step can cause: none, reversible, restart, drain, reboot, power or data-loss", []string{"fix plan"}},
 	{[]string{"proof", "evidence", "locator"}, "what was seen, and where it can be looked up again: an object with its field, or a file with its line",
 		[]string{"diagnose -o wide"}},
@@ -138,7 +140,7 @@ var answerWords = []Word{
 // stateWords are the states of checks, hosts and stages.
 var stateWords = []Word{
 	{[]string{"present"}, "the check was run, and the fault is there", []string{"diagnose"}},
-	{[]string{"absent"}, "the check was run, and the fault is not there", []string{"diagnose -o wide"}},
+	{[]string{"absent"}, "the check was run, and the fault is absent", []string{"diagnose -o wide"}},
 	{[]string{"not applicable"}, "the check makes no sense here, as a bare-metal check on a cloud", []string{"diagnose -o wide"}},
 	{[]string{"stage", "stages"}, "a step of the path on which a host joins, from planned to config-done", []string{"list stages"}},
 	{[]string{"passed", "done", "passed every stage"}, "the host has passed the stage; done: it has passed every stage", []string{"status --all"}},
@@ -146,7 +148,7 @@ var stateWords = []Word{
 	{[]string{"waiting"}, "the host is at the stage for less than it usually takes", []string{"watch"}},
 	{[]string{"joined"}, "the Node of the host has registered and reports Ready", []string{"status --all"}},
 	{[]string{"expected", "expected host"}, "an object, a plan or --expect names the host: it should join", []string{"status --all"}},
-	{[]string{"claimed", "claimed, not expected"}, "only a request for a certificate has the name, which whoever asks can choose: it is no expected host",
+	{[]string{"claimed", "claimed, not expected"}, "only a request for a certificate has the name, which whoever asks can choose: no object expects such a host",
 		[]string{"csr list"}},
 }
 

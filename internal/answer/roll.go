@@ -155,6 +155,9 @@ func (t *text) table(rows []diagnosis.HostState) {
 		}
 	}
 	beside := t.Width == page.NoWrap
+	if !beside {
+		width[0] = t.nameRoom(cells, width)
+	}
 	if !t.o.NoHeaders {
 		line := "  " + page.Columns(head, width)
 		if beside {
@@ -170,6 +173,10 @@ func (t *text) table(rows []diagnosis.HostState) {
 			first := sign + page.Columns(cells[i], width)
 			t.Lead(0, mark.Paint.Span(first), strings.Repeat(" ", page.Length(first)), page.Plain, t.why(h), whyLines)
 			continue
+		}
+		if page.Length(cells[i][0]) > width[0] { // the row would be wider than the screen
+			t.Line(0, mark.Paint.Span(sign+cells[i][0]))
+			sign, cells[i][0] = "  ", ""
 		}
 		t.Line(0, mark.Paint.Span(sign+strings.TrimRight(page.Columns(cells[i], width), " ")))
 		run++
@@ -188,6 +195,25 @@ func (t *text) table(rows []diagnosis.HostState) {
 			t.Lead(4, page.Span{}, "", page.Plain, why, 0)
 		}
 	}
+}
+
+// nameRoom is how wide the column of the names is: that of the longest with which a row fits the screen. A longer one has a
+// line of its own. Where none fits, it is the longest of all.
+func (t *text) nameRoom(cells [][]string, width []int) int {
+	room := t.Width - len("? ")
+	for _, w := range width[1:] {
+		room -= w + len("  ")
+	}
+	widest := 0
+	for _, c := range cells {
+		if n := page.Length(c[0]); n <= room {
+			widest = max(widest, n)
+		}
+	}
+	if widest == 0 {
+		return width[0]
+	}
+	return max(widest, len("HOST"))
 }
 
 func (t *text) cells(h diagnosis.HostState) []string {

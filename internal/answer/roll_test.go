@@ -10,7 +10,31 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
+
+// TestRollOfLongNames: no row is wider than the screen, each name stays whole, and a long one moves no column of the others.
+func TestRollOfLongNames(t *testing.T) {
+	const long, usual = "(1 of 1 of MachineSet ci-ln-fyvthbt-f76d1-nl2fh-worker-b, no Machine yet)", "ip-10-0-143-235.us-east-2.compute.internal"
+	d := answertest.Base(answertest.Answered("control0", "master"))
+	for _, name := range []string{usual, long} {
+		d.Hosts = append(d.Hosts, diagnosis.HostState{Name: name, Role: "worker", Expected: true, Stage: fault.Planned, State: diagnosis.StageWaiting, Why: "it waits"})
+	}
+	for _, width := range []int{40, 80, 160} {
+		var out bytes.Buffer
+		if err := Roll(&out, d, Options{Style: page.Style{Width: width}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.String(); !strings.Contains(got, long) || !strings.Contains(got, usual) {
+			t.Errorf("%d columns: a name is cut\n%s", width, got)
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := page.Length(strings.TrimRight(line, "\n")); width == 80 && n > width {
+				t.Errorf("a line has %d columns: %s", n, line)
+			}
+		}
+	}
+}
 
 // TestRollOfPart: where parts are missing, the list says what to get and where the rest is, and for how long nothing is
 // known of a host it does not say.

@@ -201,7 +201,9 @@ func (t *text) verdict() {
 		return
 	}
 	h := HeadlineOf(t.d)
+	told := false // the line is about what the text shows
 	if r := t.o.Messages; r != nil && r.Result != message.Absent && t.nothingElse() && ofLines(r) {
+		told = true
 		h.Words = "UNDECIDED: " + t.unknownSays(r, t.o.Catalog)
 		if r.Result == message.Present {
 			h.Words = "UNDECIDED: " + matchTitle(r.Matches[0], t.o.Catalog) + sureWords[r.Matches[0].Confidence]
@@ -218,6 +220,9 @@ func (t *text) verdict() {
 		if title := matchTitle(r.Symptoms[0], t.o.Catalog); strings.Contains(words, title) && strings.HasPrefix(reason, title) {
 			_, reason, _ = strings.Cut(reason, "; ")
 		}
+	}
+	if told && t.short { // one sentence; what was not read is below
+		words, reason, _ = strings.Cut(words, ": ")
 	}
 	if reason == "" {
 		t.Line(0, h.Paint.Span(words))

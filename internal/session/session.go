@@ -155,6 +155,9 @@ func (ses *Session) open(ctx context.Context, record Recording, first evidence.S
 		}
 	}
 	r.Reader = reader.New(set, clean, recorder, reader.Limits{}, sources...)
+	if ses.Now != "" {
+		r.Reader.TimeGiven()
+	}
 	if r.Source.Kind == live.SourceName {
 		r.Reader.ReadFew(attention.Texts, attention.Logs)
 	}

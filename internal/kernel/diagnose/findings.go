@@ -27,6 +27,24 @@ func unnamed(k fault.Kind) string {
 	return "…"
 }
 
+// kindNoun is what titles call a subject of a kind, and any such subject.
+var kindNoun = map[fault.Kind]struct{ noun, one string }{
+	fault.Pool: {"pool", "a pool"}, fault.Operator: {"operator", "an operator"}, fault.CSR: {"request", "a request"}, fault.NodePool: {"NodePool", "a NodePool"},
+}
+
+// unnamedTitle is the title of a fault for a subject whose name is not known: "the config of a pool", not "of pool …".
+func unnamedTitle(f *fault.Fault) string {
+	title := fault.FillTitle(f, f.Title, unnamed(f.For), func(string) string { return "" })
+	k, ok := kindNoun[f.For]
+	if !ok {
+		return title
+	}
+	for _, named := range []string{"the " + k.noun + " …", k.noun + " …", "…"} {
+		title = strings.ReplaceAll(title, named, k.one)
+	}
+	return title
+}
+
 // found is what the evaluation of all faults gives.
 type found struct {
 	findings []diagnosis.Finding
@@ -127,7 +145,7 @@ func unlisted(f *fault.Fault, err error) diagnosis.Finding {
 	supply := evidence.SupplyOf(err)
 	return diagnosis.Finding{
 		Fault: f.ID, Subject: fault.Subject{Kind: f.For, Name: fault.Unnamed}, Outcome: fault.Unknown, Severity: f.Severity,
-		Title:  fault.FillTitle(f, f.Title, unnamed(f.For), func(string) string { return "" }),
+		Title:  unnamedTitle(f),
 		Reason: "it could not be read which there are: " + err.Error(), Supply: &supply,
 	}
 }

@@ -111,6 +111,7 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 			Whole:   desc.Whole,
 			Holds:   desc.Holds,
 			Name:    desc.Name,
+			More:    desc.More,
 			API:     desc.API,
 			Vantage: desc.Vantage,
 			AtLeast: atLeast,

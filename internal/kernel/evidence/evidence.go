@@ -397,6 +397,8 @@ type Description struct {
 	Origin  string    // of a collection: the Kind of what was collected; else ""
 	API     string    // the URL of the API that is asked; "" where none is
 	Vantage string    // from where probes were made
+	File    bool      // it is a file or directory that somebody named
+	More    int       // how many others of these were read with it; a Reader counts them
 	Whole   bool      // its collector keeps all that the ClusterOperators refer to: a part that is missing was lost
 	Now     time.Time // the newest trustworthy time in the source; zero: it carries none
 	// AtLeast says that Now is only the newest time that an object or a line carries: the

@@ -56,13 +56,14 @@ func (l Limits) withDefaults() Limits {
 // Reader reads sources once, sanitizes, remembers what could not be read, and
 // hands everything that it read to a Recorder. It is safe for concurrent use.
 type Reader struct {
-	sources  []evidence.Source
-	sanitize *sanitize.Sanitizer
-	scan     *scan.Set
-	record   Recorder
-	limits   Limits
-	few      int // see ReadFew; 0: all
-	urgent   Urgency
+	sources   []evidence.Source
+	sanitize  *sanitize.Sanitizer
+	scan      *scan.Set
+	record    Recorder
+	limits    Limits
+	few       int  // see ReadFew; 0: all
+	timeGiven bool // see TimeGiven
+	urgent    Urgency
 
 	mu       sync.Mutex
 	objects  map[evidence.Need]*objectsCell
@@ -104,6 +105,9 @@ type Urgency func(context.Context, *Reader) func(evidence.Text) bool
 // anything is read.
 func (r *Reader) ReadFew(n int, urgent Urgency) { r.few, r.urgent = n, urgent }
 
+// TimeGiven says that somebody gave the time of what is read: that a source does not carry one is then no gap.
+func (r *Reader) TimeGiven() { r.timeGiven = true }
+
 // Describe describes the main source; its Now is the newest that a source carries, and
 // the Notes are those of all, and in the coverage from then on.
 func (r *Reader) Describe(ctx context.Context) (evidence.Description, error) {
@@ -115,6 +119,9 @@ func (r *Reader) Describe(ctx context.Context) (evidence.Description, error) {
 			return evidence.Description{}, fmt.Errorf("describe source: %w", err)
 		}
 		for _, c := range d.Notes {
+			if r.timeGiven && c.Supply.Kind == evidence.SupplyNow {
+				continue
+			}
 			c.Reason = r.sanitize.Text(c.Reason)
 			notes = append(notes, c)
 			r.noteAs(c.Need, c)
@@ -122,6 +129,9 @@ func (r *Reader) Describe(ctx context.Context) (evidence.Description, error) {
 		if i == 0 {
 			first = d
 			continue
+		}
+		if first.File && d.File {
+			first.More++
 		}
 		if preferTimeOf(d, first) {
 			first.Now, first.AtLeast, first.ByClock = d.Now, d.AtLeast, d.ByClock

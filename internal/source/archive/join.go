@@ -136,7 +136,7 @@ func hasClock(ctx context.Context, sources []*Source, ids []identity) (bool, err
 }
 
 func unprovenReason(clock bool) string {
-	const reason = "nothing in it shows its cluster; it is read as part of this one because it was given with the others"
+	const reason = "no cluster ID: read as one cluster with the others"
 	if clock {
 		return reason + ", and its times do not count as now"
 	}

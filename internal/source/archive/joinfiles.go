@@ -13,8 +13,7 @@ import (
 )
 
 // assumed is the reason for files that nothing proves to be of one cluster.
-const assumed = "nothing in it shows that it is of the same cluster as the other files, and nothing speaks against it; " +
-	"it is read as part of this one because it was given with them"
+const assumed = "no cluster ID, and nothing that contradicts the other files: read as one cluster with them"
 
 // fileSet has the objects of files that were named one by one, to compare those that
 // several files have, or refer to.

@@ -51,7 +51,7 @@ const clockSkew = 24 * time.Hour
 // installer's log (lineNow); where these are missing, too, now is at least the newest time in
 // any object or log (anyTime). It is zero when the archive has no such time.
 func (s *Source) Describe(ctx context.Context) (evidence.Description, error) {
-	d := evidence.Description{Kind: s.kind, Name: s.name, Notes: s.notes, Whole: whole(s.kind)}
+	d := evidence.Description{Kind: s.kind, Name: s.name, File: true, Notes: s.notes, Whole: whole(s.kind)}
 	if s.manifest != nil {
 		d.Now, d.AtLeast, d.Vantage, d.Hosted, d.Origin = s.manifest.Now, s.manifest.AtLeast, s.manifest.Vantage, s.manifest.Hosted, s.manifest.Source
 		d.Notes, d.Whole = slices.Concat(s.notes, ownNotes(s.manifest.Notes)), whole(cmp.Or(d.Origin, d.Kind))

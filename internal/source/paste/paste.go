@@ -99,7 +99,7 @@ func (s *Source) Mixed() bool { return s.mixed }
 
 // Describe implements evidence.Source.
 func (s *Source) Describe(context.Context) (evidence.Description, error) {
-	d := evidence.Description{Kind: kind, Name: s.name, Now: s.now, AtLeast: s.atLeast, ByClock: s.byClock, Notes: s.bad}
+	d := evidence.Description{Kind: kind, Name: s.name, File: true, Now: s.now, AtLeast: s.atLeast, ByClock: s.byClock, Notes: s.bad}
 	if d.AtLeast {
 		d.Notes = append(slices.Clone(d.Notes), infile.ReadLater(s.name, s.now, s.written))
 	}
