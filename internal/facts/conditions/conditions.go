@@ -47,11 +47,18 @@ var (
 	taken   = regexp.MustCompile(`(?i)already allocated|already exists`)
 )
 
-// CannotPass reports whether a message shows what no wait ends: the API refuses the value that a controller writes, and
-// the controller writes the same again.
-func CannotPass(message string) bool {
-	return refused.MatchString(message) && !taken.MatchString(message)
+// Refused is the part of a message from the object on that the API refuses as invalid, "" where it has none: no wait ends
+// that, the controller writes the same again.
+func Refused(message string) string {
+	at := refused.FindStringIndex(message)
+	if at == nil || taken.MatchString(message) {
+		return ""
+	}
+	return strings.Join(strings.Fields(message[at[0]:]), " ")
 }
+
+// CannotPass reports whether a message shows what no wait ends.
+func CannotPass(message string) bool { return Refused(message) != "" }
 
 // NotReported is why nothing is known of a condition that an object does not carry: its
 // controller has not reported it yet, which is not the same as False.

@@ -27,6 +27,7 @@ type Operator struct {
 	ProgressingSince facts.Field[time.Time] `cel:"progressingSince"`
 	Since            facts.Field[time.Time] `cel:"since"`       // since when it is degraded or not available, the earlier
 	Stays            facts.Field[bool]      `cel:"stays"`       // one of its lines shows what cannot pass by itself
+	Refused          facts.Field[string]    `cel:"refused"`     // of that line: the object that the API refuses, and why; "" where none does
 	Controllers      facts.Field[[]string]  `cel:"controllers"` // the prefixes of the lines that say why
 	Lines            facts.Field[[]string]  `cel:"lines"`
 	First            facts.Field[string]    `cel:"first"`            // the first of the lines, or that it says nothing
@@ -36,6 +37,9 @@ type Operator struct {
 	APIServersSince  facts.Field[time.Time] `cel:"apiServersSince"`
 	Pools            facts.Field[[]string]  `cel:"pools"` // pools that its lines name
 }
+
+// longRefusal is how many characters of a refusal a title has.
+const longRefusal = 240
 
 // OperatorFact is the fact operator.
 func OperatorFact() facts.Fact {
@@ -64,6 +68,7 @@ func readOperator(ctx context.Context, w *facts.World, s fault.Subject) (Operato
 	item := o.Shows("status.conditions", fmt.Sprintf("%d conditions", len(list)), time.Time{})
 	op.Reported.Set(len(list) > 0, item)
 	op.Stays.Set(false, item)
+	op.Refused.Set("", item)
 	for _, is := range []struct {
 		kind  string
 		bad   string // the status that speaks against the operator
@@ -130,6 +135,7 @@ func (op *Operator) why(c conditions.Condition) {
 		op.Since.Prove(item)
 		if conditions.CannotPass(part.Message) {
 			op.Stays.Set(true, item)
+			op.Refused.Set(evidence.Shorten(conditions.Refused(part.Message), longRefusal), item)
 		}
 		if m := needServers.FindStringSubmatch(part.Message); m != nil {
 			needed, _ := strconv.Atoi(m[1])
