@@ -119,6 +119,20 @@ func archivesBelow(dir string) (list []string) {
 	return list
 }
 
+// ArchivesIn are the packed archives that lie in a directory, nil where it is none.
+func ArchivesIn(dir string) (list []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if path := filepath.Join(dir, e.Name()); e.Type().IsRegular() && packedName.MatchString(e.Name()) && packed(path) {
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
 // waitedFor is the API that openshift-install waits for (openshift/installer:cmd/openshift-install/create.go
 // waitForBootstrapComplete, since 4.16 cmd/openshift-install/command/waitfor.go).
 var waitedFor = regexp.MustCompile(`Waiting up to \S+ .*?for the Kubernetes API at https://(\S+?:\d+)`)

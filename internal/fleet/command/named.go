@@ -109,6 +109,9 @@ func ownKubeconfig(k kubeconfig.Flags, path string) kubeconfig.Flags {
 
 // read are the archives.
 func (a *app) read(paths []string) (list []fleet.Cluster, err error) {
+	if paths, err = spread(paths); err != nil {
+		return nil, err
+	}
 	named := len(paths)
 	if a.named.archives != "" {
 		more, err := entries("--archives", a.named.archives, true)
@@ -137,6 +140,29 @@ func (a *app) read(paths []string) (list []fleet.Cluster, err error) {
 			name = filepath.Base(path) // of one directory
 		}
 		list = append(list, a.cluster(name, key, o))
+	}
+	return list, nil
+}
+
+// spread puts what a pattern matches in its place, where a shell left it in quotes, and the archives that lie in a directory.
+func spread(paths []string) (list []string, err error) {
+	for _, path := range paths {
+		found := []string{path}
+		if _, missing := os.Stat(path); missing != nil && strings.ContainsAny(path, "*?[") {
+			if found, err = filepath.Glob(path); err != nil {
+				return nil, session.Usagef("%s is no pattern of files: %v", path, err)
+			}
+			if len(found) == 0 {
+				return nil, fmt.Errorf("read the archives: nothing is like %s", path)
+			}
+		}
+		for _, p := range found {
+			if packed := session.ArchivesIn(p); len(packed) > 1 {
+				list = append(list, packed...)
+				continue
+			}
+			list = append(list, p)
+		}
 	}
 	return list, nil
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -76,13 +76,9 @@ func (a *app) printRequests(j *judged, l listing, list []csrs.Request) error {
 		return a.printNone(j, l)
 	}
 	clean, terminal := a.Style().Clean, a.IO.Screen.Terminal
-	t := tabwriter.NewWriter(a.IO.Out, 0, 0, 2, ' ', 0)
-	head := "REQUEST\tAGE\tKIND\tHOST\tSTATE\tAPPROVE"
+	rows := [][]string{{"REQUEST", "AGE", "KIND", "HOST", "STATE", "APPROVE"}}
 	if !terminal {
-		head += "\tWHY"
-	}
-	if !a.Output.NoHeaders {
-		fmt.Fprintln(t, head)
+		rows[0] = append(rows[0], "WHY")
 	}
 	reasons := newReasons()
 	for _, r := range list {
@@ -91,18 +87,61 @@ func (a *app) printRequests(j *judged, l listing, list []csrs.Request) error {
 		if d.Approve {
 			word = "yes"
 		}
-		row := fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", clean(r.Name), fault.Span(j.snapshot.Now.Sub(r.Created)), r.Kind,
-			clean(dash(csr.Shown(r))), r.State, word)
+		row := []string{clean(r.Name), fault.Span(j.snapshot.Now.Sub(r.Created)), string(r.Kind), clean(dash(csr.Shown(r))), string(r.State), word}
 		if !terminal {
-			row += "\t" + clean(d.Why)
+			row = append(row, clean(d.Why))
 		}
 		reasons.add(d.Why, r.Name)
-		fmt.Fprintln(t, row)
+		rows = append(rows, row)
 	}
-	if err := t.Flush(); err != nil || !terminal {
+	room := page.NoWrap
+	if terminal {
+		room = a.Style().Width
+	}
+	lines := table(rows, 3, room)
+	if a.Output.NoHeaders {
+		lines = lines[1:]
+	}
+	if _, err := fmt.Fprintln(a.IO.Out, strings.Join(lines, "\n")); err != nil || !terminal {
 		return err
 	}
 	return reasons.print(a.IO.Out, a.Style())
+}
+
+// table lays out rows, the first of which is the head. Where they do not fit the room, a cell of the column own that is too
+// long has a line of its own, below its row.
+func table(rows [][]string, own, room int) []string {
+	width := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, c := range row {
+			width[i] = max(width[i], page.Length(c))
+		}
+	}
+	total := 0
+	for _, w := range width {
+		total += w + 2
+	}
+	if most := width[own] - (total - 2 - room); room != page.NoWrap && total-2 > room {
+		width[own] = page.Length(rows[0][own])
+		for _, row := range rows {
+			if n := page.Length(row[own]); n <= most {
+				width[own] = max(width[own], n)
+			}
+		}
+	}
+	var lines []string
+	for _, row := range rows {
+		below := ""
+		if page.Length(row[own]) > width[own] {
+			row = slices.Clone(row)
+			below, row[own] = row[own], ""
+		}
+		lines = append(lines, strings.TrimRight(page.Columns(row, width), " "))
+		if below != "" {
+			lines = append(lines, "    "+below)
+		}
+	}
+	return lines
 }
 
 // printNone says that nothing is listed, and how many requests of other states or nodes there are.
