@@ -221,8 +221,15 @@ func (t *text) verdict() {
 			_, reason, _ = strings.Cut(reason, "; ")
 		}
 	}
-	if told && t.short { // one sentence; what was not read is below
+	if told && t.short { // one sentence; what was not read is below, what tables list is nowhere else
+		var list []string
+		for _, clause := range strings.Split(reason, "; ") {
+			if strings.HasPrefix(clause, "read: ") {
+				list = append(list, clause)
+			}
+		}
 		words, reason, _ = strings.Cut(words, ": ")
+		reason = strings.Join(append([]string{reason}, list...), "; ")
 	}
 	if reason == "" {
 		t.Line(0, h.Paint.Span(words))
@@ -261,7 +268,11 @@ func (t *text) installedAt() string {
 	if at.IsZero() || t.d.Now.Sub(at) > lately {
 		return ""
 	}
-	return "the installation was completed at " + page.Clock(at) + "; something is still in progress, "
+	what := "something is still in progress, "
+	if u := t.d.Cluster.Update; u != nil && !u.First {
+		what = "the update to " + u.To + " is in progress, "
+	}
+	return "the installation was completed at " + page.Clock(at) + "; " + what
 }
 
 // clauses are the parts of verdictReason.

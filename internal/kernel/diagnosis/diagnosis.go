@@ -50,7 +50,7 @@ type Source struct {
 	Whole   bool   `json:"-"` // see evidence.Description
 	Name    string `json:"name"`
 	More    int    `json:"more,omitempty"` // how many other files were read with it
-	API     string `json:"api,omitempty"` // the URL that was asked; none for an archive
+	API     string `json:"api,omitempty"`  // the URL that was asked; none for an archive
 	Vantage string `json:"vantage,omitempty"`
 	// AtLeast says that now is the newest time in the source, and that the source does not
 	// say when it was read.
