@@ -35,6 +35,9 @@ not run, and listed. What is asked of the management cluster of a hosted one is 
 With --role it asks nothing and prints the roles that permit a diagnosis, ready to
 apply by an administrator.
 
+With --hosted and --workers it also asks for what "nodepool" and "worker" do in both
+clusters, which writes.
+
 With --fix it asks instead for what the repairs of "fix" require in addition, and shows
 for each remedy what is missing.
 
@@ -55,6 +58,9 @@ Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
 			}
 			if err := a.session().CheckHosted(); err != nil {
 				return err
+			}
+			if a.workers && (a.source.Hosted == "" || a.source.Hosted == hosted.None) {
+				return session.Usagef("--workers is about a hosted cluster: name it with --hosted NAMESPACE/NAME")
 			}
 			if v := a.source.ProbeFrom; v != "" {
 				if _, err := session.NodeOfProbes(v); err != nil {
@@ -81,10 +87,11 @@ Exit codes: 0 everything is allowed, 1 something is not or could not be asked.`,
 	cmd.Flags().StringVar(&a.source.Hosted, "hosted", "", "check the permissions that --hosted `NS/NAME` of a diagnosis requires: in the management "+
 		"cluster (that of the kubeconfig) and in the hosted one (with the kubeconfig in HostedCluster.status)")
 	cmd.Flags().StringVar(&a.source.HostedKubeconfig, "hosted-kubeconfig", "", "`FILE` with the hosted cluster's kubeconfig, instead of that Secret")
+	cmd.Flags().BoolVar(&a.workers, "workers", false, "with --hosted: also check the permissions that nodepool and worker require in both clusters")
 	cmd.Flags().StringVar(&a.source.ProbeFrom, "probe-from", "", "also check the permissions that --probe-from `node/NAME` of a diagnosis requires")
 	cmd.Flags().StringVar(&role, "role", "", "print the roles, with their bindings, that give `WHO` all reads of a diagnosis: a user, group:NAME, or "+
 		"NAMESPACE/NAME of a ServiceAccount. They hold no Secret, no exec and nothing that writes; no cluster is asked")
-	for _, other := range []string{"fix", "hosted", "hosted-kubeconfig", "probe-from"} {
+	for _, other := range []string{"fix", "hosted", "hosted-kubeconfig", "probe-from", "workers"} {
 		cmd.MarkFlagsMutuallyExclusive("role", other)
 	}
 	cmd.MarkFlagsMutuallyExclusive("fix", "hosted")

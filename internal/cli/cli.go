@@ -38,6 +38,7 @@ type app struct {
 	demos  func() (*demo.Set, error)
 
 	baseline string // file of baseline save
+	workers  bool   // can-i: also what makes workers
 }
 
 // session is what the options name.

@@ -3,10 +3,12 @@ package cli
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
 	"github.com/rollcall-project/rollcall/internal/source/live"
+	"github.com/rollcall-project/rollcall/internal/workers"
 )
 
 // hostedRights asks both APIs for what --hosted takes: the management cluster with the
@@ -40,6 +42,9 @@ func (a *app) hostedRights(ctx context.Context, management *live.Source, own, th
 			more = append(more, live.Access{Verb: "get", Resource: evidence.Secrets, Namespace: ref.Namespace, Name: name})
 		}
 	}
+	if a.workers {
+		more = append(more, accesses(workers.ManagementRights(ref.Namespace, ref.ControlPlane))...)
+	}
 	list := rightsOf(evidence.Management, append(answers, ask(ctx, management, more)...))
 	config, why := a.session().HostedConfig(ctx, management, object, ref, &hosted.Answer{})
 	if why != "" {
@@ -55,5 +60,18 @@ func (a *app) hostedRights(ctx context.Context, management *live.Source, own, th
 	if err != nil {
 		return nil, err
 	}
+	if a.workers {
+		answers = append(answers, ask(ctx, s, accesses(slices.Concat(workers.JoinRights, workers.DrainRights)))...)
+	}
 	return append(list, rightsOf("", answers)...), nil
+}
+
+// accesses are rights as they are asked for.
+func accesses(list []workers.Right) []live.Access {
+	var all []live.Access
+	for _, r := range list {
+		resource := evidence.Resource{Group: r.Group, Name: r.Resource}
+		all = append(all, live.Access{Verb: r.Verb, Resource: resource, Subresource: r.Subresource, Namespace: r.Namespace, Name: r.Name})
+	}
+	return all
 }

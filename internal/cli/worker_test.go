@@ -193,3 +193,22 @@ func TestWorkerProvider(t *testing.T) {
 		})
 	}
 }
+
+// TestWorkerRights: can-i asks each API for what makes workers there, and only when asked to.
+func TestWorkerRights(t *testing.T) {
+	p := newGuests(t, nil)
+	p.management.denied = "nodepools"
+	out, errs, code := p.run(t, "can-i", "--hosted", "guests/edge.one", "--workers")
+	for _, want := range []string{"no management: create nodepools.hypershift.openshift.io in guests ", "yes management: get secrets in guests-edge-one ", "yes create pods/eviction ",
+		"yes approve signers.certificates.k8s.io kubernetes.io/kubelet-serving "} {
+		if code != cmdutil.ExitFailed || !strings.Contains(strings.Join(strings.Fields(out), " ")+" ", want) {
+			t.Errorf("exit code %d, want %q\n%s%s", code, want, out, errs)
+		}
+	}
+	if out, _, _ := p.run(t, "can-i", "--hosted", "guests/edge.one"); strings.Contains(out, "create nodepools") || strings.Contains(out, "eviction") {
+		t.Errorf("without --workers:\n%s", out)
+	}
+	if _, errs, code := p.run(t, "can-i", "--workers"); code != cmdutil.ExitFailed || !strings.Contains(errs, "name it with --hosted") {
+		t.Errorf("%d %s", code, errs)
+	}
+}

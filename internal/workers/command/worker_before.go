@@ -12,7 +12,6 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/openshift"
-	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/certificatesv1"
 	"github.com/rollcall-project/rollcall/internal/workers"
 )
 
@@ -126,63 +125,38 @@ func ingressCheck(ctx context.Context, api *kube.Client, more int) workerCheck {
 		"be 1; ClusterOperator ingress is degraded until there is another one"}
 }
 
-// workerRight is something that a run does in the hosted cluster.
-type workerRight struct {
-	what  string
-	right map[string]any // resourceAttributes of a SelfSubjectAccessReview
-}
-
-// workerRights are what every run does there, drainRights what takes workers away.
-var workerRights = []workerRight{
-	{"list Nodes", map[string]any{"verb": "list", "resource": "nodes"}},
-	{"list requests", map[string]any{"verb": "list", "group": openshift.CertificatesGroup, "resource": "certificatesigningrequests"}},
-	{"update the approval of requests", map[string]any{"verb": "update", "group": openshift.CertificatesGroup, "resource": "certificatesigningrequests",
-		"subresource": "approval"}},
-	{"approve client certificates of kubelets", map[string]any{"verb": "approve", "group": openshift.CertificatesGroup, "resource": "signers",
-		"name": certificatesv1.KubeAPIServerClientKubeletSignerName}},
-	{"approve serving certificates of kubelets", map[string]any{"verb": "approve", "group": openshift.CertificatesGroup, "resource": "signers",
-		"name": certificatesv1.KubeletServingSignerName}},
-}
-
-var drainRights = []workerRight{
-	{"list pods", map[string]any{"verb": "list", "resource": "pods"}},
-	{"evict pods", map[string]any{"verb": "create", "resource": "pods", "subresource": "eviction"}},
-	{"cordon Nodes", map[string]any{"verb": "patch", "resource": "nodes"}},
-	{"delete Nodes", map[string]any{"verb": "delete", "resource": "nodes"}},
-}
-
 // rightsFor are the rights that a plan needs in the hosted cluster.
-func rightsFor(p workers.Plan) []workerRight {
+func rightsFor(p workers.Plan) []workers.Right {
 	if len(p.Replaces) == 0 {
-		return workerRights
+		return workers.JoinRights
 	}
-	return slices.Concat(workerRights, drainRights)
+	return slices.Concat(workers.JoinRights, workers.DrainRights)
 }
 
 // rightNames lists rights for a person.
-func rightNames(rights []workerRight) string {
+func rightNames(rights []workers.Right) string {
 	var names []string
 	for _, r := range rights {
-		names = append(names, r.what)
+		names = append(names, r.What)
 	}
 	return strings.Join(names, ", ")
 }
 
-func rightsCheck(ctx context.Context, api *kube.Client, rights []workerRight) workerCheck {
+func rightsCheck(ctx context.Context, api *kube.Client, rights []workers.Right) workerCheck {
 	var without []string
 	for _, r := range rights {
 		// The API answers it and stores nothing.
 		answer, err := api.Create(ctx, kube.Ref{Group: openshift.AuthorizationGroup, Version: "v1", Resource: "selfsubjectaccessreviews"}, kube.Object{
-			"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": map[string]any{"resourceAttributes": r.right},
+			"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": map[string]any{"resourceAttributes": r.Attributes()},
 		}, false)
 		allowed, is := evidence.Field(answer, "status", "allowed").(bool)
 		switch {
 		case err != nil:
 			return workerCheck{fault.Unknown, false, "rights in the hosted cluster: " + err.Error()}
 		case !is:
-			return workerCheck{fault.Unknown, false, "rights in the hosted cluster: the API did not answer whether this account may " + r.what}
+			return workerCheck{fault.Unknown, false, "rights in the hosted cluster: the API did not answer whether this account may " + r.What}
 		case !allowed:
-			without = append(without, r.what)
+			without = append(without, r.What)
 		}
 	}
 	if len(without) > 0 {
