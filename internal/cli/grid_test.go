@@ -76,6 +76,15 @@ var asking = map[string][]string{
 		"--kubeconfig {k} --hosted guests/edge.one --state-dir {d}/runs --yes vm-7 --host vm-9=192.0.2.9 --window 1s"},
 	"rollcall worker delete": {"--kubeconfig {k} --hosted guests/edge.one --state-dir {d}/runs --yes --drain-timeout 1s vm-8"},
 
+	"rollcall worker user-data": {"--kubeconfig {k} --hosted guests/edge.one --to {d}/u.ign"},
+
+	"rollcall nodepool create": {"--kubeconfig {k} np-c --hosted guests/edge.one --replicas 1 --dry-run=server",
+		"--kubeconfig {k} np-c --hosted guests/edge.one --host vm-8=192.0.2.8 --yes --timeout 1s --window 1s --dir {d}/out --state-dir {d}/none"},
+	"rollcall nodepool wait":  {"--kubeconfig {k} np-a --hosted guests/edge.one --timeout 1s"},
+	"rollcall nodepool scale": {"--kubeconfig {k} np-a --hosted guests/edge.one --replicas 2 --yes --state-dir {d}/none"},
+	"rollcall nodepool delete": {"--kubeconfig {k} np-a --hosted guests/edge.one --yes --timeout 1s --state-dir {d}/none",
+		"--kubeconfig {k} np-a --hosted guests/edge.one --yes --timeout 1s --nodes-stay --state-dir {d}/none"},
+
 	// What TAB asks.
 	"rollcall __complete": {"diagnose --kubeconfig {k} --request-timeout 1s node/"},
 }
@@ -90,6 +99,7 @@ var local = map[string]string{
 	"rollcall fix history": "reads journals of this machine",
 	"rollcall csr":         "help",
 	"rollcall worker":      "help",
+	"rollcall nodepool":    "help",
 	"rollcall baseline":    "help",
 	"rollcall list":        "reads the catalog",
 	"rollcall docs":        "reads the catalog",

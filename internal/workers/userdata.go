@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/openshift"
@@ -29,7 +30,16 @@ type UserData struct {
 	Digest   string // of Raw
 	Endpoint *url.URL
 	CA       *x509.CertPool // that the machine trusts
+	// Generated is when its token was; zero: the token Secret does not show it.
+	Generated time.Time
+	// Plain is what of it a machine asks without TLS, without user names and passwords: proxies.
+	Plain []string
 }
+
+// TokenLife is for how long the ignition server accepts a token at least: it makes a new one after half of
+// it, and drops the one before with the next (openshift/hypershift:
+// ignition-server/controllers/tokensecret_controller.go ttl, rotateToken; 4.14 to 4.22).
+const TokenLife = 11 * time.Hour
 
 // The names of a NodePool's Secrets and what is in them
 // (openshift/hypershift:hypershift-operator/controllers/nodepool/token.go; 4.14 to 4.22).
@@ -70,7 +80,8 @@ func Fresh(ctx context.Context, m Management, p Plan) (UserData, error) {
 	if err != nil {
 		return UserData{}, fmt.Errorf("read Secret user-data-%s: its %s is not base64", name, valueKey)
 	}
-	if err := current(ctx, m, p, name, value); err != nil {
+	generated, err := current(ctx, m, p, name, value)
+	if err != nil {
 		return UserData{}, fmt.Errorf("read Secret user-data-%s: %w", name, err)
 	}
 	namespace, _, _ := strings.Cut(p.Hosted, "/")
@@ -78,32 +89,36 @@ func Fresh(ctx context.Context, m Management, p Plan) (UserData, error) {
 	if err != nil {
 		return UserData{}, fmt.Errorf("read Secret user-data-%s: %w", name, err)
 	}
+	u.Generated = generated
 	return u, nil
 }
 
-// current refuses user-data whose token is not the token Secret's present one: the one
+// current returns when the token was generated. It refuses user-data whose token is not the token Secret's present one: the one
 // before it is dropped with the next rotation, which may be soon
 // (openshift/hypershift:ignition-server/controllers/tokensecret_controller.go rotateToken).
-func current(ctx context.Context, m Management, p Plan, name string, value []byte) error {
+func current(ctx context.Context, m Management, p Plan, name string, value []byte) (generated time.Time, err error) {
 	secret, err := m.Object(ctx, "", "secrets", p.ControlPlane, "token-"+name)
 	if err != nil {
-		return fmt.Errorf("read its token Secret: %w", err)
+		return generated, fmt.Errorf("read its token Secret: %w", err)
 	}
 	if end := evidence.String(secret, "metadata", "annotations", openshift.TokenExpiresAnnotation); end != "" {
-		return fmt.Errorf("its config is outdated and its token ends at %.40s: wait until the NodePool gives the new config", end)
+		return generated, fmt.Errorf("its config is outdated and its token ends at %.40s: wait until the NodePool gives the new config", end)
 	}
 	token, err := base64.StdEncoding.DecodeString(evidence.String(secret, "data", tokenKey))
 	if err != nil || len(token) == 0 {
-		return errors.New("its token Secret has no token yet: wait until the ignition server has made one")
+		return generated, errors.New("its token Secret has no token yet: wait until the ignition server has made one")
 	}
 	doc, err := decode(value)
 	if err != nil {
-		return err
+		return generated, err
 	}
 	if doc.header("Authorization") != "Bearer "+base64.StdEncoding.EncodeToString(token) {
-		return errors.New("its token is not the present one of the token Secret: the token was just rotated; try again in a minute")
+		return generated, errors.New("its token is not the present one of the token Secret: the token was just rotated; try again in a minute")
 	}
-	return nil
+	if at, err := time.Parse(time.RFC3339Nano, evidence.String(secret, "metadata", "annotations", openshift.TokenGeneratedAnnotation)); err == nil {
+		generated = at
+	}
+	return generated, nil
 }
 
 // pointer is what is looked at of a pointer Ignition config (coreos/ignition:
@@ -120,6 +135,10 @@ type pointer struct {
 				} `json:"httpHeaders"`
 			} `json:"merge"`
 		} `json:"config"`
+		Proxy struct {
+			HTTP  string `json:"httpProxy"`
+			HTTPS string `json:"httpsProxy"`
+		} `json:"proxy"`
 		Security struct {
 			TLS struct {
 				Authorities []struct {
@@ -150,6 +169,23 @@ func (d pointer) header(name string) string {
 	return ""
 }
 
+// plain names the proxies that a machine asks without TLS. Their user names and passwords stay out.
+func (d pointer) plain() []string {
+	var list []string
+	for _, p := range []struct{ field, value string }{{"httpProxy", d.Ignition.Proxy.HTTP}, {"httpsProxy", d.Ignition.Proxy.HTTPS}} {
+		u, err := url.Parse(p.value)
+		if err != nil || u.Scheme != "http" {
+			continue
+		}
+		text := p.field + " http://" + u.Host
+		if u.User != nil {
+			text += " (with a user name and password)"
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
 // parse reads a pointer and refuses one that leads nowhere.
 func parse(raw []byte, pool, config string) (UserData, error) {
 	u := UserData{Raw: raw, Config: config, Digest: digest(raw)}
@@ -161,6 +197,9 @@ func parse(raw []byte, pool, config string) (UserData, error) {
 		return u, fmt.Errorf("its version is %.20q: Ignition of RHCOS reads version 3", doc.Ignition.Version)
 	}
 	u.Endpoint, err = url.Parse(doc.Ignition.Config.Merge[0].Source)
+	if err == nil && u.Endpoint.Scheme == "http" {
+		return u, fmt.Errorf("its source is http://%.200s: a machine would send its token, and get the pull secret, without TLS", u.Endpoint.Host)
+	}
 	if err != nil || u.Endpoint.Scheme != "https" || u.Endpoint.Path != "/ignition" || u.Endpoint.User != nil || u.Endpoint.Host == "" {
 		return u, errors.New("its source is not https://HOST/ignition")
 	}
@@ -170,6 +209,7 @@ func parse(raw []byte, pool, config string) (UserData, error) {
 	if have := doc.header("TargetConfigVersionHash"); have != config {
 		return u, fmt.Errorf("its header TargetConfigVersionHash is %.40q, want %s", have, config)
 	}
+	u.Plain = doc.plain()
 	// Ignition adds these to the system's (coreos/ignition:internal/resource/http.go).
 	if u.CA, err = x509.SystemCertPool(); err != nil {
 		u.CA = x509.NewCertPool()

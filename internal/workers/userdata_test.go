@@ -83,7 +83,7 @@ func TestFresh(t *testing.T) {
 		{"outdated", hub(good, uuid, map[string]any{openshift.TokenExpiresAnnotation: "2026-05-01T13:00:00Z"}), "outdated"},
 		{"no token yet", hub(good, "", nil), "no token yet"},
 		{"not Ignition", hub([]byte("#cloud-config"), uuid, nil), "not a pointer"},
-		{"plain http", hub(encode(t, pointerTo("http://ignition.example.com/ignition", uuid, ca)), uuid, nil), "https://HOST/ignition"},
+		{"plain http", hub(encode(t, pointerTo("http://ignition.example.com/ignition", uuid, ca)), uuid, nil), "without TLS"},
 		{"the machine config server's path", hub(encode(t, pointerTo("https://ignition.example.com/config/worker", uuid, ca)), uuid, nil), "https://HOST/ignition"},
 		{"another pool", hub(encode(t, other), uuid, nil), "header NodePool"},
 		{"no certificate", hub(encode(t, pointerTo(source, uuid, []byte("none"))), uuid, nil), "not a certificate"},

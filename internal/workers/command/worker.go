@@ -55,7 +55,8 @@ delete" are for workers that have joined.`,
 		Args: cmdutil.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.workerCreateCommand(), a.workerListCommand(), a.workerResumeCommand(), a.workerRollbackCommand(), a.workerReplaceCommand(),
+	cmd.AddCommand(a.workerCreateCommand(), a.workerUserDataCommand(), a.workerListCommand(), a.workerResumeCommand(), a.workerRollbackCommand(),
+		a.workerReplaceCommand(),
 		a.workerDeleteCommand())
 	return cmd
 }
@@ -102,13 +103,21 @@ and nothing was made; 3 not all have joined in time: resume or roll back.`,
 func (a *app) addCreateFlags(cmd *cobra.Command, f *workerFlags) {
 	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.nodePool, "nodepool", "", "the `NAME` of the NodePool; default: the only one of the hosted cluster")
+		s.StringVar(&f.arch, "arch", "x86_64", "architecture of the workers, as the stream names it")
+	})
+	a.addMachineFlags(cmd, f)
+}
+
+// addMachineFlags adds what says how machines are made, for a NodePool and an architecture that are known.
+func (a *app) addMachineFlags(cmd *cobra.Command, f *workerFlags) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.StringArrayVar(&f.hosts, "host", nil, "a worker, as `NAME[=IP,NAME...]`: its Node's name, and addresses and further names of its serving "+
 			"certificate; repeatable")
 		s.IntVar(&f.count, "count", 0, "make `N` workers with names of the form NODEPOOL-xxxxx, for a provider that gives addresses")
 		s.StringVar(&f.provider, "provider", workers.ManualName, "who makes the machines: manual, or the `NAME` of a program rollcall-provider-NAME")
 		s.StringVar(&f.dir, "dir", ".", "with --provider manual: write the files into this `DIR`")
-		s.StringVar(&f.stream, "stream", "", "take the boot image from this `FILE`, which \"openshift-install coreos print-stream-json\" of the release prints")
-		s.StringVar(&f.arch, "arch", "x86_64", "architecture of the workers, as the stream names it")
+		s.StringVar(&f.stream, "stream", "", "take the boot image from this `FILE`, which \"openshift-install coreos print-stream-json\" of the "+
+			"release prints")
 		s.StringArrayVar(&f.options, "option", nil, "`KEY=VALUE` for the program of the provider; repeatable")
 		s.DurationVar(&f.window, "window", defaultJoin, "approve first certificates, and wait, for this `TIME` from when a machine is made")
 		s.IntVar(&f.parallel, "parallel", 5, "make at most `N` machines at once")

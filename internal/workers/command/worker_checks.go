@@ -28,7 +28,7 @@ type workerCheck struct {
 
 // joinSettles are the faults that a worker which joins settles: they do not stand in its
 // way.
-var joinSettles = []string{"hosted-no-worker-yet", "ignition-not-reached", "hosted-data-plane-unconnected"}
+var joinSettles = []string{"hosted-no-worker-yet", "hosted-workers-to-create", "ignition-not-reached", "hosted-data-plane-unconnected"}
 
 // workerChecks looks for what stands in the way of a new worker: the faults of the catalog
 // about the hosted control plane and the NodePool, Nodes that have the names, user-data, and
