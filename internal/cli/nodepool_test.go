@@ -308,7 +308,7 @@ func TestNodePoolCreate(t *testing.T) {
 		}, cmdutil.ExitFailed, []string{"nothing was made", "failed calling webhook"}, nil},
 		{"a webhook that changes it", []string{"np-b", "--replicas", "2", "--dry-run=server"}, func(s *poolStore) {
 			s.alter = func(p clitest.Object) { p["spec"].(clitest.Object)["replicas"] = 7 }
-		}, cmdutil.ExitOK, []string{"warning a webhook of the API server changes what was asked for", "spec.replicas 7"}, nil},
+		}, cmdutil.ExitOK, []string{"warning the API server would not store what was asked for (its schema, or a webhook): spec.replicas: 7 instead of 2", "spec.replicas 7"}, nil},
 		{"somebody was faster", plain, func(s *poolStore) {
 			s.refuse["create"] = statusOf(409, "AlreadyExists", "np-b already exists")
 		}, cmdutil.ExitFailed, []string{"create NodePool guests/np-b", "already exists"}, nil},

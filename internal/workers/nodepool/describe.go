@@ -150,19 +150,29 @@ func Flat(spec any) []string {
 	return list
 }
 
-// Same reports whether the server has what was sent: what it adds is no difference.
-func Same(sent, stored any) bool {
-	m, is := sent.(map[string]any)
-	if !is {
-		return fmt.Sprint(sent) == fmt.Sprint(stored)
-	}
-	have, _ := stored.(map[string]any)
-	for key, v := range m {
-		if !Same(v, have[key]) {
-			return false
+// Differences are the fields that the server does not have as they were sent. What it adds is none. The
+// schema of 4.12 and 4.13 has no arch, and drops it.
+func Differences(sent, stored any) []string {
+	var list []string
+	var walk func(at string, sent, stored any)
+	walk = func(at string, sent, stored any) {
+		m, is := sent.(map[string]any)
+		if !is {
+			switch {
+			case stored == nil:
+				list = append(list, fmt.Sprintf("%s: %v is not stored", at, sent))
+			case fmt.Sprint(sent) != fmt.Sprint(stored):
+				list = append(list, fmt.Sprintf("%s: %v instead of %v", at, stored, sent))
+			}
+			return
+		}
+		have, _ := stored.(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			walk(strings.TrimPrefix(at+"."+key, "."), m[key], have[key])
 		}
 	}
-	return true
+	walk("", sent, stored)
+	return list
 }
 
 // writtenByController are annotations that the controller writes of its own state
