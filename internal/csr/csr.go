@@ -63,6 +63,7 @@ type Expectation struct {
 	Role     string   // "master", "worker", "" where it is not known
 	IPs      []string // as declared
 	DNS      []string // further names, as declared
+	Shared   []string // of the further names those that another declared host has, too
 	Source   string   // who declared it: "--expect", "BareMetalHost openshift-machine-api/x"
 	Explicit bool     // a person named it for this
 	Rebuild  bool     // a person confirmed that a dead Node of that name is being rebuilt
@@ -294,7 +295,7 @@ func (j *judging) host() {
 	created := j.r.Created
 	since, how := j.since()
 	j.must("boot", "it was made after the host could first ask", !since.IsZero() && !created.Before(since.Add(-clockSkew)),
-		"made %s; %s", stamp(created), how)
+		"made %s; %s; the clocks of the two may differ by %s", stamp(created), how, clockSkew)
 	if j.r.Kind == csrs.Client && !j.e.NotAfter.IsZero() {
 		j.must("window", "it was made while the host was expected", !created.After(j.e.NotAfter), "made %s; expected until %s", stamp(created),
 			stamp(j.e.NotAfter))

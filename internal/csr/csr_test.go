@@ -235,6 +235,23 @@ func TestJudge(t *testing.T) {
 			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "Control0.example"} })(s)
 			s.e.DNS = []string{"control0.example"}
 		}, ""},
+		{"a declared name that is a Node's", serving, func(s *scene) {
+			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "control1"} })(s)
+			s.e.DNS = []string{"control1"}
+			s.p.Nodes = append(s.p.Nodes, Node{Name: "control1"})
+		}, "another host's"},
+		{"a declared name that is the first label of a Node's", serving, func(s *scene) {
+			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "Control1"} })(s)
+			s.e.DNS = []string{"control1"}
+			s.p.Nodes = append(s.p.Nodes, Node{Name: "control1.example.com"})
+		}, "another host's"},
+		{"a declared name that another expected host has", serving, func(s *scene) {
+			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "control1"} })(s)
+			s.e.DNS, s.e.Shared = []string{"control1"}, []string{"control1"}
+		}, "another host's"},
+		{"a first label that two Nodes have", serving, func(s *scene) {
+			s.p.Nodes = append(s.p.Nodes, Node{Name: "control0.example.org"})
+		}, ""},
 		{"an address that is not declared", serving, func(s *scene) { s.e.IPs = []string{"192.0.2.99"} }, "is not declared"},
 		{"no address declared", serving, func(s *scene) { s.e.IPs = nil }, "addresses are declared"},
 		{"an address that is not the Node's", serving, func(s *scene) { declare(s, "192.0.2.77") }, "not in the Node's"},

@@ -13,12 +13,19 @@ import (
 // Node or in a request, makes no host expected and no address its own. boot returns
 // since when a host can have asked.
 //
-// An address that two hosts have counts for neither.
+// An address that two hosts have counts for neither, and a name that another host has, too, is certified for
+// neither.
 func Expected(declared []inventory.Host, boot func(inventory.Host) (time.Time, string)) []Expectation {
 	holders := map[string]int{}
 	for _, h := range declared {
 		for _, ip := range h.Addresses {
 			holders[ip]++
+		}
+	}
+	called := map[string]int{} // how many hosts have a name, or one that begins with this label
+	for _, h := range declared {
+		for name := range namesOf(h) {
+			called[name]++
 		}
 	}
 	var list []Expectation
@@ -32,10 +39,26 @@ func Expected(declared []inventory.Host, boot func(inventory.Host) (time.Time, s
 				e.IPs = append(e.IPs, ip)
 			}
 		}
+		for _, name := range h.Aliases {
+			if called[strings.ToLower(name)] > 1 {
+				e.Shared = append(e.Shared, name)
+			}
+		}
 		e.NotBefore, e.Boot = boot(h)
 		list = append(list, e)
 	}
 	return list
+}
+
+// namesOf are the names of a host and their first labels, in lower case.
+func namesOf(h inventory.Host) map[string]bool {
+	names := map[string]bool{}
+	for _, name := range append([]string{h.Name}, h.Aliases...) {
+		name = strings.ToLower(name)
+		label, _, _ := strings.Cut(name, ".")
+		names[name], names[label] = true, true
+	}
+	return names
 }
 
 // leaves reports whether an object of the host is being deleted.

@@ -32,6 +32,13 @@ func TestExpected(t *testing.T) {
 		{Name: "leaving-bmh", Expected: true, BMH: &inventory.BMH{API: metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &gone}}}},
 		{Name: "linked", Expected: true, Machine: machine(func(m *apitypes.Machine) { m.Status.NodeRef = &corev1.ObjectReference{Name: "other"} })},
 	}
+	shared := Expected([]inventory.Host{
+		{Name: "fern", Aliases: []string{"fern.example", "moss", "Oak"}, Expected: true},
+		{Name: "moss.example", Aliases: []string{"oak.example"}},
+	}, func(inventory.Host) (time.Time, string) { return noon, "" })
+	if len(shared) != 1 || !slices.Equal(shared[0].Shared, []string{"moss", "Oak"}) {
+		t.Errorf("names that two hosts have: %+v", shared)
+	}
 	list := Expected(declared, func(h inventory.Host) (time.Time, string) { return noon, "it booted: " + h.Name })
 	list = append(list, Expectation{Name: "twin.example", Explicit: true, IPs: []string{"192.0.2.77"}})
 	for _, tt := range []struct {

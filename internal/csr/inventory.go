@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/rollcall-project/rollcall/internal/source/yamlin"
 )
 
@@ -39,7 +41,8 @@ type inventoryHost struct {
 // A host without expect gets no client certificate: only serving certificates of the
 // Node that it is. A line counts as a host that a person named, also for the control plane. What can
 // be meant in two ways is an error: a name or an address of two hosts, an unknown field, a field
-// that is there twice or in other case, a second document.
+// that is there twice or in other case, a second document, a merge of fields, a tag, a word that is a number or
+// a yes for some readers.
 func ParseInventory(raw []byte, source string) ([]Expectation, error) {
 	var file struct {
 		Hosts []inventoryHost `yaml:"hosts"`
@@ -72,18 +75,18 @@ func (h inventoryHost) expectation(source string) (Expectation, error) {
 	if !hostName(h.Name) || defaultName(h.Name) {
 		return e, errors.New("name: want the name of a Node, in lower case")
 	}
-	if h.Role == "" {
-		return e, errors.New("role: want worker, master or the role of another pool")
+	if len(validation.IsDNS1123Subdomain(h.Role)) > 0 {
+		return e, errors.New("role: want worker, master or the role of another pool, in lower case")
 	}
 	for _, text := range h.IPs {
 		ip, err := netip.ParseAddr(text)
-		if err != nil || ip.Zone() != "" {
-			return e, fmt.Errorf("ips: %.80q is not an address", text)
+		if err != nil || ip.Zone() != "" || ip.IsUnspecified() || ip.IsMulticast() {
+			return e, fmt.Errorf("ips: %.80q is not an address of one host", text)
 		}
 		e.IPs = append(e.IPs, ip.Unmap().String())
 	}
 	for _, name := range h.DNS {
-		if name = strings.ToLower(name); !hostName(name) || defaultName(name) {
+		if name = strings.ToLower(name); !hostName(name) || defaultName(name) || isAddress(name) {
 			return e, fmt.Errorf("dns: %.80q is not a name of one host", name)
 		}
 		if name != e.Name {
@@ -108,4 +111,9 @@ func (h inventoryHost) expectation(source string) (Expectation, error) {
 	}
 	e.Boot = "it is expected from " + stamp(e.NotBefore) + " until " + stamp(e.NotAfter)
 	return e, nil
+}
+
+func isAddress(name string) bool {
+	_, err := netip.ParseAddr(name)
+	return err == nil
 }

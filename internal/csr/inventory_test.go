@@ -31,6 +31,15 @@ func TestInventoryInOneWay(t *testing.T) {
 		"an address of two hosts":     one + "- {name: moss, role: worker, ips: [192.0.2.40]}\n",
 		"a mapped address of two":     one + "- {name: moss, role: worker, ips: ['::ffff:192.0.2.40']}\n",
 		"a time without a zone":       one + "  expect: {from: 2026-05-01T12:00:00, until: 2026-05-01T14:00:00}\n",
+		"merged fields":               "hosts:\n- <<: {name: moss, role: master}\n  name: fern\n",
+		"merged fields of an anchor":  "hosts:\n- &a {name: moss, role: worker}\n- <<: *a\n  name: fern\n",
+		"a tag":                       strings.Replace(one, "fern", "!!binary ZmVybg==", 1),
+		"a tag of one's own":          strings.Replace(one, "fern", "!host fern", 1),
+		"a number":                    strings.Replace(one, "fern", "0x17", 1),
+		"a yes":                       strings.Replace(one, "fern", "yes", 1),
+		"no address of one host":      strings.Replace(one, "192.0.2.40", "0.0.0.0", 1),
+		"an address as a name":        one + "  dns: [192.0.2.99]\n",
+		"a role in capitals":          strings.Replace(one, "worker", "Worker", 1),
 		"a day":                       one + "  expect: {from: 2026-05-01, until: 2026-05-02}\n",
 	} {
 		if hosts, err := csr.ParseInventory([]byte(text), "here"); err == nil {
@@ -38,10 +47,11 @@ func TestInventoryInOneWay(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"once":     one,
-		"in JSON":  `{"hosts":[{"name":"fern","role":"worker","ips":["192.0.2.40"],"expect":{"from":"2026-05-01T12:00:00Z","until":"2026-05-01T14:00:00Z"}}]}`,
-		"a window": one + "  expect: {from: 2026-05-01T12:00:00Z, until: '2026-05-01T14:00:00+02:00'}\n",
-		"marked":   "---\n" + one,
+		"once":               one,
+		"in JSON":            `{"hosts":[{"name":"fern","role":"worker","ips":["192.0.2.40"],"expect":{"from":"2026-05-01T12:00:00Z","until":"2026-05-01T14:00:00Z"}}]}`,
+		"a window":           one + "  expect: {from: 2026-05-01T12:00:00Z, until: '2026-05-01T14:00:00+02:00'}\n",
+		"a number in quotes": one + "  dns: ['23']\n",
+		"marked":             "---\n" + one,
 	} {
 		hosts, err := csr.ParseInventory([]byte(text), "here")
 		if name == "a window" { // until is before from, in another zone

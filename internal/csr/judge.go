@@ -30,6 +30,9 @@ func (j *judging) serving() {
 	names := append([]string{j.e.Name}, j.e.DNS...)
 	var strange []string
 	for _, d := range j.r.DNSNames {
+		if other := j.nameOfOther(d); other != "" {
+			j.must("names-of-others", "no name that is asked for is another host's", false, "%s is a name of %s", d, other)
+		}
 		if !slices.ContainsFunc(names, func(have string) bool { return strings.EqualFold(have, d) }) {
 			strange = append(strange, d)
 		}
@@ -49,6 +52,21 @@ func (j *judging) serving() {
 			j.d.Checks[len(j.d.Checks)-1].Result = csrs.Unknown
 		}
 	}
+}
+
+// nameOfOther returns which other host has a name, or has it as its first label; "" where none has.
+func (j *judging) nameOfOther(name string) string {
+	own, _, _ := strings.Cut(j.e.Name, ".")
+	for _, n := range j.p.Nodes {
+		label, _, _ := strings.Cut(n.Name, ".")
+		if n.Name != j.e.Name && (strings.EqualFold(n.Name, name) || strings.EqualFold(label, name) && !strings.EqualFold(own, name)) {
+			return "node " + n.Name
+		}
+	}
+	if slices.ContainsFunc(j.e.Shared, func(have string) bool { return strings.EqualFold(have, name) }) {
+		return "another host that the cluster expects"
+	}
+	return ""
 }
 
 // identity is the rule on who the requester is: a kubelet that serves a certificate of

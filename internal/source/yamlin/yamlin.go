@@ -57,13 +57,22 @@ func UnmarshalStrict(raw []byte, v any, limit int) error {
 }
 
 // UnmarshalExact reads raw into v, by the names that YAML has for its fields, where it can be read
-// in one way only: it refuses a second document, and a field that v does not have, that is there
-// twice, or that differs in case. A text without a document leaves v as it is.
+// in one way only: it refuses a second document, a field that v does not have, that is there
+// twice, or that differs in case, and a merge of fields, a tag, and a bare word that is
+// no text for a reader of some version of YAML. All values of v are texts and times. A text without
+// a document leaves v as it is.
 func UnmarshalExact(raw []byte, v any, limit int) error {
 	if len(raw) > limit {
 		return tooLong(limit)
 	}
 	if err := check(raw, limit); err != nil {
+		return err
+	}
+	var doc yaml.Node // of the first document
+	if err := yaml.Unmarshal(raw, &doc); err != nil {
+		return err
+	}
+	if err := ambiguous(&doc); err != nil {
 		return err
 	}
 	d := yaml.NewDecoder(bytes.NewReader(raw))
@@ -81,6 +90,34 @@ func UnmarshalExact(raw []byte, v any, limit int) error {
 		return err
 	}
 	return fmt.Errorf("line %d: a second document", more.Line)
+}
+
+// ambiguous returns what another reader may take for something else than a text or a time.
+func ambiguous(n *yaml.Node) error {
+	bare := n.Kind == yaml.ScalarNode && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
+	switch {
+	case n.Tag == "!!merge":
+		return fmt.Errorf("line %d: fields are merged (<<)", n.Line)
+	case n.Style&yaml.TaggedStyle != 0:
+		return fmt.Errorf("line %d: a tag (%s)", n.Line, n.Tag)
+	case bare && (n.Tag == "!!int" || n.Tag == "!!float" || n.Tag == "!!bool" || yesNo(n.Value)):
+		return fmt.Errorf("line %d: %.40q may be read as a number or a yes or no; write it in quotes", n.Line, n.Value)
+	}
+	for _, child := range n.Content {
+		if err := ambiguous(child); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// yesNo are the words that YAML 1.1 reads as booleans (yaml.org/type/bool.html).
+func yesNo(word string) bool {
+	switch strings.ToLower(word) {
+	case "y", "n", "yes", "no", "on", "off":
+		return true
+	}
+	return false
 }
 
 // isJSON knows an object that is JSON already: reading it as YAML would take many times
