@@ -29,6 +29,16 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 		*b = block{left: maxKeyLines, scalar: true, sure: true, indent: indent(body)}
 		return v, true
 	case b.named != "":
+		if valueOpened.get().MatchString(body) {
+			b.nested = true
+			return "", false
+		}
+		if m := fieldLine.get().FindStringSubmatch(body); b.nested && m != nil {
+			if b.left = 0; namedSecret(b.named, m[2]) {
+				return v[:len(v)-len(body)] + m[1] + s.digest(m[2]) + m[3], true
+			}
+			return "", false
+		}
 		if m := valueLine.get().FindStringSubmatch(body); m != nil && namedSecret(b.named, m[2]) {
 			b.left = 0
 			return v[:len(v)-len(body)] + m[1] + s.digest(m[2]) + m[3], true
@@ -49,7 +59,7 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 		if Redacted(word) || strings.HasPrefix(value, redactedPrefix) {
 			return v, true
 		}
-		if len(word) > 1 && word[0] != '-' && b.takes(word) {
+		if len(word) > 1 && word[0] != '-' && !(b.lone && word != value) && b.takes(word) {
 			return head + strings.Replace(value, word, s.digest(word), 1), true
 		}
 	case b.item:

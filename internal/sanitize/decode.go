@@ -82,45 +82,6 @@ func (s *Sanitizer) decoded(v string, w view) *decoder {
 	return d
 }
 
-// kindAt returns what a name says, together with the word in front of it: a name may be two words,
-// as in "client secret" and "public key".
-func (d *decoder) kindAt(i, end int) keyKind {
-	name := d.t[max(i, end-80):end]
-	kind := d.s.keys.kind(name)
-	if kind == plainKey && !strings.EqualFold(name, "phrase") && !strings.EqualFold(name, "word") || kind >= deepKey || i < 3 || d.t[i-1] != ' ' {
-		return kind
-	}
-	from := i - 1
-	for from > 0 && i-from < 16 && word(d.t[from-1]) {
-		from--
-	}
-	if from == i-1 {
-		return kind
-	}
-	two := d.t[from:i-1] + d.t[i:end]
-	switch joined := kindOfKey(two); {
-	case joined > kind && (joined == deepKey || joined == secretKey && !d.sentenceBefore(from)):
-		return joined
-	case isPublicName(two):
-		return plainKey
-	}
-	return kind
-}
-
-// sentenceBefore reports whether words stand in front of a name: then it is no name of a field.
-func (d *decoder) sentenceBefore(i int) bool {
-	start, _ := d.lineStart(i)
-	return start < 0
-}
-
-// nameEnd returns where a name ends: words that hyphens and dots join.
-func (d *decoder) nameEnd(i int) int {
-	for i < len(d.t) && (word(d.t[i]) || strings.IndexByte("-.", d.t[i]) >= 0 && i+1 < len(d.t) && word(d.t[i+1])) {
-		i++
-	}
-	return i
-}
-
 // named looks for the value of a name.
 func (d *decoder) named(from, end int, kind keyKind) {
 	switch {
@@ -135,6 +96,9 @@ func (d *decoder) named(from, end int, kind keyKind) {
 	at := d.closed(end)
 	quoted := at > end
 	blank := skip(d.t, at, " \t")
+	if n := skip(d.t, blank, "0123456789"); kind >= secretKey && n-blank < 4 && n < len(d.t) && n > blank && d.t[n] == ':' {
+		at, blank = n, n // Unseal Key 1: X
+	}
 	if blank >= len(d.t) {
 		return
 	}

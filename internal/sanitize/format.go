@@ -33,7 +33,7 @@ var formats = []format{
 	{marks: directiveMarks, find: directiveLines, lines: true},
 	{marks: hashMarks, find: hashes, lines: true},
 	{marks: headerMarks, find: headers},
-	{marks: queryMarks, find: queries},
+	{marks: queryMarks, decode: (*Sanitizer).queryFields},
 	{marks: []string{"proxy", "@tcp", "@unix(", "iscsi:"}, find: bareLogins},
 	{marks: numberMarks}, // Sanitizer.numbers
 	{marks: decodeMarks, decode: (*Sanitizer).tables},

@@ -33,6 +33,9 @@ func secretIn(value string, kind keyKind, how relation, quoted bool) (from, to i
 	case kind == loginKey, kind == userKey:
 		return loginSecret(value)
 	case kind == weakKey:
+		if colon := strings.IndexByte(value, ':'); colon > 0 && how <= set && randomKey(value[:colon]) {
+			return 0, colon // of a list with colons between, as of qemu's rbd
+		}
 		return whole((how <= set || how == beside) && randomKey(value))
 	case kind < deepKey && (isReference(value) || kind == maybeKey && strings.HasPrefix(value, "0x") && len(value) <= 18):
 		return 0, 0
@@ -123,7 +126,13 @@ func randomWord(w string) bool {
 // and digits.
 func sixtyFour(w string) bool {
 	n := classesOf(w)
-	return n.upper > 0 && n.lower > 0 && n.digits > 0 && w[0] != '/' && onlySixBits(strings.ReplaceAll(w, "=", ""))
+	if !onlySixBits(strings.ReplaceAll(w, "=", "")) {
+		return false
+	}
+	if w[0] == '/' { // one key of 64 begins so
+		return (len(w) >= 32 || len(w) >= 24 && strings.HasSuffix(w, "=")) && n.upper > 2 && n.lower > 2 && n.digits > 1 && strings.Count(w, "/")*8 < len(w)
+	}
+	return n.upper > 0 && n.lower > 0 && n.digits > 0
 }
 
 // allCases reports whether a word has capitals, small letters and at least two digits, and else
@@ -216,7 +225,7 @@ func randomKey(v string) bool {
 // nameOfObject reports whether a value is the name of an object of Kubernetes, as
 // router-certs-x7k2p: small letters and digits, and words that hyphens or dots join.
 func nameOfObject(v string) bool {
-	if len(v) > 253 || !strings.ContainsAny(v, "-.") {
+	if len(v) > 253 || !strings.ContainsAny(v, "-.") || len(v) == 36 && uuid.get().MatchString(v) {
 		return false
 	}
 	words := 0

@@ -173,8 +173,9 @@ func TestKinds(t *testing.T) {
 	maps.Copy(kinds, kindTexts3)
 	maps.Copy(kinds, kindTexts4)
 	maps.Copy(kinds, kindTexts5)
+	maps.Copy(kinds, kindTexts6)
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		texts := slices.Concat(kindTexts[kind], kindTexts2[kind], kindTexts3[kind], kindTexts4[kind], kindTexts5[kind])
+		texts := slices.Concat(kindTexts[kind], kindTexts2[kind], kindTexts3[kind], kindTexts4[kind], kindTexts5[kind], kindTexts6[kind])
 		left, of := 0, 0
 		for _, text := range texts {
 			text, whole := strings.CutPrefix(text, "^")

@@ -137,6 +137,8 @@ type block struct {
 	logins bool   // lines of chpasswd
 	doc    string // the word that ends a here-document, of which each line is a secret
 	goesOn bool   // the value of a flag is the first word of the next line
+	lone   bool   // and only if there is no other
+	nested bool   // that value is an object
 	named  string // the name of a variable: the value is behind "value:"
 }
 
@@ -170,6 +172,9 @@ func opened(v string) block {
 		tail := end[max(0, len(end)-96):]
 		m := flagGoesOn.get().FindStringSubmatch(tail)
 		if m == nil {
+			if m = nameGoesOn.get().FindStringSubmatch(tail); m != nil && kindOfKey(m[1]) >= secretKey {
+				return block{left: 1, goesOn: true, sure: m[2] != ""}
+			}
 			if m = valueGoesOn.get().FindStringSubmatch(tail); m != nil && kindOfKey(m[1]) >= secretKey {
 				return block{left: 1, goesOn: true, sure: true}
 			}
@@ -245,10 +250,15 @@ func opened(v string) block {
 }
 
 var (
-	nameLine   = lazily(`^[ \t]*(?:-[ \t]+)?["']?(?:name|key)["']?:[ \t]*["']?([\w.-]+)["']?,?$`)
-	valueLine  = lazily(`^([ \t]*["']?value["']?:[ \t]*["']?)([^\s"'{\[|>].*?)(["']?,?[ \t]*\r?)$`)
-	flagGoesOn = lazily(`(?:^|[ \t])(--?[A-Za-z][\w.-]*)[ \t=]*\\$`)
+	nameLine  = lazily(`^[ \t]*(?:-[ \t]+)?["']?(?:name|key)["']?:[ \t]*["']?([\w.-]+)["']?,?$`)
+	valueLine = lazily(`^([ \t]*["']?value["']?:[ \t]*["']?)([^\s"'{\[|>].*?)(["']?,?[ \t]*\r?)$`)
+	// valueOpened and fieldLine are a value that is an object, and its first field.
+	valueOpened = lazily(`^[ \t]*["']?value["']?:[ \t]*\{?[ \t]*\r?$`)
+	fieldLine   = lazily(`^([ \t]*["']?\w+["']?:[ \t]*["']?)([^\s"'{\[|>].*?)(["']?,?[ \t]*\r?)$`)
+	flagGoesOn  = lazily(`(?:^|[ \t])(--?[A-Za-z][\w.-]*)[ \t=]*\\$`)
 	// valueGoesOn is a value that has no blank in front of the backslash.
+	// nameGoesOn is a name whose value is in the next line.
+	nameGoesOn    = lazily(`(?:^|[ \t"'])([A-Za-z][\w.-]*)[ \t]*(?:([=:])[ \t]*|[ \t])\\$`)
 	valueGoesOn   = lazily(`(?:^|[ \t])([A-Za-z][\w.-]*)[=:][ \t]*[^=\\]*[^\s\\]\\$`)
 	historyNumber = lazily(`^\d{1,6}  `)
 	heredoc       = lazily(`(?:\b(?:chpasswd|passwd|cryptsetup|kinit|sudo|read[ \t]+-[a-z]*s[a-z]*|` +
@@ -256,9 +266,13 @@ var (
 		`<<-?[ \t]*[\\"']*([A-Za-z_]+)["']?[ \t]*(?:[|>].*)?$|<<-?[ \t]*[\\"']*([A-Za-z_]+)["']?[ \t]*\|.*(?:passwd|cryptsetup|kinit|stdin)\b`)
 	// assignedDoc is a here-document that is the value of a name, in Terraform and in scripts.
 	assignedDoc = lazily(`([\w.-]+)["']?[ \t]*[:=][ \t]*<<[-~]?[ \t]*\\*["']*([A-Za-z_]+)["']?$`)
-	flagLine    = lazily(`^[ \t]*(?:-[ \t]+["']?|")(--?[A-Za-z][\w.-]*)["']?,?$`)
-	listItem    = lazily(`^(-[ \t]+["']?|")(.*?)(["']?,?)$`)
-	xmlOpened   = lazily(`<(?:[\w.-]+:)?([\w.-]+)(?:[ \t][^<>]*)?>$`)
+	// loneFlag is a flag in a line of its own, as oc describe prints the arguments of a container.
+	loneFlag = lazily(`^[ \t]*(--[A-Za-z][\w.-]*)$`)
+	flagLine = lazily(`^[ \t]*(?:-[ \t]+["']?|")(--?[A-Za-z][\w.-]*)["']?,?$`)
+	listItem = lazily(`^(-[ \t]+["']?|")(.*?)(["']?,?)$`)
+	// xmlNamed is the name of a value in the next element, of property lists and of Hadoop.
+	xmlNamed  = lazily(`<(?:key|name)>([\w.-]+)</(?:key|name)>$`)
+	xmlOpened = lazily(`<(?:[\w.-]+:)?([\w.-]+)(?:[ \t][^<>]*)?>$`)
 )
 
 // opensItem is a quick look for a line that openedByItem opens a block for. It reads from
@@ -288,6 +302,9 @@ func opensItem(end []byte) bool {
 			return true
 		}
 	}
+	if bytes.HasPrefix(end[i:], []byte("--")) && (i == 0 || before(" \t")) {
+		return true // a flag alone
+	}
 	if before(`"'`) {
 		i--
 	}
@@ -298,7 +315,8 @@ func opensItem(end []byte) bool {
 		return false
 	}
 	head := end[:i-1]
-	return bytes.HasSuffix(head, []byte("name")) || bytes.HasSuffix(head, []byte(`name"`)) || bytes.HasSuffix(head, []byte("key"))
+	return bytes.HasSuffix(head, []byte("name")) || bytes.HasSuffix(head, []byte(`name"`)) || bytes.HasSuffix(head, []byte("key")) ||
+		bytes.HasSuffix(head, []byte(`key"`))
 }
 
 // openedByField returns the block of a line that is a field of a form, or the name of a
@@ -325,12 +343,23 @@ func openedByItem(end string) block {
 			return block{left: 1, sure: kindOfKey(m[1]) >= secretKey}
 		}
 	}
+	if strings.HasSuffix(end, ">") {
+		if m := xmlNamed.get().FindStringSubmatch(end); m != nil && kindOfKey(m[1]) >= secretKey {
+			return block{left: 1, sure: true}
+		}
+	}
 	if !opensItem([]byte(end)) {
 		return block{}
 	}
 	body := end[prefixEnd(end):]
 	if m := nameLine.get().FindStringSubmatch(body); m != nil && kindOfKey(m[1]) >= weakKey {
 		return block{left: maxFields, named: m[1], indent: skip(body, 0, " \t-")}
+	}
+	if m := loneFlag.get().FindStringSubmatch(body); m != nil {
+		var c command
+		if use := c.use(m[1]); use != noSecret {
+			return block{left: 1, goesOn: true, lone: true, sure: use == wholeSecret, key: use == keyOnly}
+		}
 	}
 	if m := flagLine.get().FindStringSubmatch(body); m != nil {
 		var c command

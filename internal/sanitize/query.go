@@ -23,6 +23,31 @@ var (
 	plainField = lazily("(?:[?&]|&amp;|\\\\u0026|%3[Ff]|%26|%253F|%2526)([A-Za-z0-9_.\\[\\]-]{2,60})=([^\\s\"'<>&#`\\\\]+)")
 )
 
+// fieldEnds are the signs that end the value of a field.
+const fieldEnds = " \t\r\n\"'<>&#`\\"
+
+// queryFields returns where the values of fields are, in what a reader sees of a text and in the text itself, where
+// they end: what is encoded in a value does not end it.
+func (s *Sanitizer) queryFields(v string, w view) []span {
+	found := queries(v)
+	if w.at == nil {
+		return found
+	}
+	for _, f := range w.spans(queries(w.text)) {
+		end := f.to
+		if n := strings.IndexAny(v[end:], fieldEnds); n >= 0 {
+			end += n
+		} else {
+			end = len(v)
+		}
+		if f.from > 0 && v[f.from-1] == '=' && strings.HasPrefix(v[f.to:], "%") { // else the signs are encoded, too
+			f.to = end
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
 // queries returns where the values of fields are that only their place names as secrets, and of
 // those that are encoded.
 func queries(v string) (found []span) {

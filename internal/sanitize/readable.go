@@ -16,6 +16,10 @@ import (
 // moves are the sequences after which a terminal writes elsewhere (ECMA-48: CUU to CUP, HVP).
 var moves = lazily(`(?:\x1b\[|\x{9b})[0-9;]*[A-Hdf]`)
 
+// commandStrings are titles, links and other strings that a terminal obeys (ECMA-48: OSC, DCS, APC, PM, SOS): one that
+// does not know them shows them.
+var commandStrings = lazily(`(?:\x1b[\]PX^_]|[\x{9d}\x{90}\x{98}\x{9e}\x{9f}])([^\x07\x1b\x{9c}]*)(?:\x07|\x1b\\|\x{9c})?`)
+
 // readings returns what a terminal may show of a text; nothing where that is the text itself.
 func readings(v string) []string {
 	if !covered(v) {
@@ -28,6 +32,9 @@ func readings(v string) []string {
 	}
 	if moves.get().MatchString(v) {
 		list = append(list, folded(overprinted(stripped(v, " "))))
+	}
+	if inside := commandStrings.get().ReplaceAllString(v, " $1 "); inside != v {
+		list = append(list, folded(overprinted(stripped(inside, ""))))
 	}
 	return list
 }

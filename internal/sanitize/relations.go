@@ -38,7 +38,7 @@ func (d *decoder) besideName(from, end int, kind keyKind) bool {
 			e := d.nameEnd(i)
 			if depth == 0 && isValueField(d.t[i:e]) {
 				if p := skip(d.t, d.closed(e), " \t"); p < len(d.t) && (d.t[p] == ':' || d.t[p] == '=' || d.t[p] == '>') {
-					return d.besideValue(d.opened(skip(d.t, p+1, " \t")), kind)
+					return d.besideValue(d.inValue(i, skip(d.t, p+1, " \t")), kind)
 				}
 			} else if depth == 0 && isNameField(d.t[i:e]) {
 				return d.besideBefore(from, kind)
@@ -68,6 +68,21 @@ var (
 	emptyLine = lazily(`\n[ \t]*\r?\n`)
 	formField = lazily(`form-data;[ \t]*name=\\*["']?([\w.-]+)\\*["']?$`)
 )
+
+// inValue returns where a value begins that stands at a place; that of its first field where it is an object, as those
+// of OpenTelemetry with the name of their type.
+func (d *decoder) inValue(field, at int) int {
+	if at >= len(d.t) || d.t[at] != '{' && d.t[at] != '\n' {
+		return d.opened(at)
+	}
+	from := skip(d.t, at+1, " \t\r\n\"'")
+	end := d.nameEnd(from)
+	sign := skip(d.t, d.closed(end), " \t")
+	if end == from || sign >= len(d.t) || d.t[sign] != ':' && d.t[sign] != '=' || d.t[at] == '\n' && d.column(from) <= d.column(field) {
+		return d.opened(at)
+	}
+	return d.opened(skip(d.t, sign+1, " \t"))
+}
 
 // besideValue reads the value of such an object.
 func (d *decoder) besideValue(i int, kind keyKind) bool {

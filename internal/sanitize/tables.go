@@ -183,6 +183,11 @@ func (r *tableReader) cells(line string) []span {
 	if cells := split(line, r.sign); len(cells) == len(r.columns) {
 		return cells
 	}
+	if end := strings.TrimRight(line, " \t\r"); r.sign == "|" && strings.HasSuffix(end, "|") { // the last cell of psql is empty
+		if cells := append(split(end[:len(end)-1], r.sign), span{len(end), len(end)}); len(cells) == len(r.columns) {
+			return cells
+		}
+	}
 	if r.sign != "" || hasAtom(line) { // what was hidden has moved the columns
 		return nil
 	}
