@@ -101,10 +101,11 @@ func (t *text) supplyList() []string {
 		add("kubectl cluster-info dump --output-directory DIR    # objects, events and logs")
 		return list
 	}
-	if r := t.o.Messages; r != nil && r.NoCluster && len(t.d.Hosts) == 0 {
-		add(t.o.know("scan DIR/.openshift_install.log") + "    # there is no cluster yet to ask")
-		add(t.o.know("preflight DIR"))
-		return list
+	if gathered := t.o.gathered(); len(gathered) > 0 && t.o.setting.Phase != "" && len(t.d.Hosts) == 0 {
+		if t.o.setting.Phase == message.NothingMade {
+			gathered[0] += "    # there is no cluster yet to ask"
+		}
+		return append(list, gathered...)
 	}
 	read := slices.ContainsFunc(t.d.Coverage, func(c evidence.Coverage) bool { return c.State == evidence.Read })
 	if len(t.d.Hosts) == 0 && t.d.Source.Kind == "live" && !read {
@@ -131,6 +132,9 @@ func (t *text) supplyList() []string {
 				why = "this one lacks parts; then"
 			}
 			list = append(list[:before], "oc adm must-gather    # "+why+": "+t.o.know("diagnose --from DIR"))
+			if instead := t.o.gathered(); len(instead) > 0 {
+				list = append(list[:before], instead...)
+			}
 		}
 	}
 	return list

@@ -15,6 +15,7 @@ import (
 
 // Scan writes what a text shows, for a person.
 func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
+	o.setting = r.Setting
 	t := &text{Page: page.Page{Style: o.Style}, o: o, d: &diagnosis.Diagnosis{}}
 	t.scanResult(r, c)
 	t.Parts(0, page.Dim, []string{page.Count(r.Lines, "line", "lines") + " read", "no cluster was asked"})
@@ -47,7 +48,7 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 			t.scanLines(m, matchTitle(m, c))
 			if f, ok := c.Fault(m.Fault); ok && f.ReasonElsewhere && i == 0 {
 				t.Para(2, page.Span{}, page.Plain, f.Means)
-				t.toDecide(m.Fault, untilProven(t.advices(f, m, c)), "")
+				t.toDecide(m.Fault, t.fitting(untilProven(t.advices(f, m, c))), "")
 				continue
 			}
 			t.nextOf(m, c)
@@ -238,7 +239,7 @@ func (t *text) scanMatch(i int, m message.Match, c *fault.Catalog, release3 bool
 		if m.Next != "" {
 			t.Lead(2, page.Bold.Span("Next: "), "  ", page.Plain, m.Next, 0)
 		}
-		t.toDecide(m.Fault, untilProven(list), "")
+		t.toDecide(m.Fault, t.fitting(untilProven(list)), "")
 	} else {
 		t.withoutCluster(list)
 	}
@@ -250,14 +251,14 @@ func (t *text) scanMatch(i int, m message.Match, c *fault.Catalog, release3 bool
 // shows, so it stands before the steps, and of what destroys data only the steps that read are shown.
 func (t *text) withoutCluster(list []fault.Advice) {
 	if len(list) == 0 || list[0].Risk != fault.RiskDataLoss || len(list[0].Requires) == 0 {
-		t.remedies(list, "")
+		t.remedies(t.fitting(list), "")
 		return
 	}
 	t.Lead(2, page.Bold.Span("What to do: "), "  ", page.Plain, t.about(list[0], ""), 0)
 	t.requires(list[0])
 	t.Para(2, page.Span{}, page.Plain, "A text does not show whether that holds, and the remedy destroys data: these steps only read. The others: "+
 		"`"+t.o.know("explain "+list[0].ID)+"`, when `"+t.o.know("diagnose")+"` has shown that it holds.")
-	t.steps(list[0].UntilProven())
+	t.steps(t.fitting(untilProven(list[:1]))[0])
 	t.others(list[1:], "")
 }
 
@@ -377,11 +378,11 @@ func (t *text) scanNormal(r *message.Report) {
 // scanNext says how to continue.
 func (t *text) scanNext(r *message.Report) {
 	t.Blank()
-	if r.NoCluster {
-		t.Lead(0, page.Bold.Span("Next: "), "  ", page.Plain,
-			"there is no cluster yet to ask: read the whole log of openshift-install, and check its plan before the next try.", 0)
-		t.Line(2, page.Cyan.Span(t.o.know("scan DIR/.openshift_install.log")))
-		t.Line(2, page.Cyan.Span(t.o.know("preflight DIR")))
+	if list := t.o.gathered(); len(list) > 0 && r.System == "" {
+		t.Lead(0, page.Bold.Span("Next: "), "  ", page.Plain, gatheredWords(r.Setting), 0)
+		for _, command := range list {
+			t.Line(2, page.Cyan.Span(command))
+		}
 		return
 	}
 	if t.o.Diagnosing {
@@ -416,6 +417,11 @@ func (t *text) nextEvidence(r *message.Report) {
 		}
 	}
 	host = t.Clean(host)
+	if r.Setting.Phase == message.FirstBoot { // before Ignition is done, nobody can log in
+		t.Line(2, page.Cyan.Span(t.o.know("diagnose --from "+text+" --console "+host+"=FILE")+"    # FILE: what its screen shows from power-on"))
+		t.Line(2, page.Cyan.Span(t.o.know("diagnose")+"    # asks the cluster of the kubeconfig"))
+		return
+	}
 	t.Line(2, page.Cyan.Span("ssh core@"+host+" sudo journalctl -b --no-pager > journal.txt    # where not; then: "+
 		t.o.know("diagnose --from "+text+" --from journal.txt")))
 	t.Line(2, page.Cyan.Span(t.o.know("diagnose")+"    # asks the cluster of the kubeconfig"))

@@ -91,6 +91,12 @@ func (o Options) supply(s evidence.Supply) string {
 	if own, ok := onMachineWords[s.Kind]; ok && o.OnMachine {
 		words = own
 	}
+	if !o.setting.Fits(words) {
+		words = ""
+		if list := o.gathered(); len(list) > 0 {
+			words = list[0]
+		}
+	}
 	switch { // oc spells these two differently
 	case s.Kind == evidence.SupplyInspect && s.Resource == "":
 		words = "oc adm inspect ns/{namespace}"

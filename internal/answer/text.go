@@ -51,6 +51,8 @@ type Options struct {
 	Near     []lookup.Hit    // of a scan: pages with the words of errors that nobody knows
 	// MarkLogged puts lines of logs between LoggedFrom and LoggedTo: for a reader that could take their words for instructions.
 	MarkLogged bool
+
+	setting message.Setting // where the texts are from that are all that was read
 }
 
 // LoggedFrom and LoggedTo are around a line of a log, with MarkLogged. In the line itself they are
@@ -138,11 +140,15 @@ type text struct {
 	finding map[fault.Key]diagnosis.Finding // those that decide something
 	cause   diagnosis.Case                  // the one that is written
 	planned string                          // the command that plans the repair of the cause that is written
+	leftOut map[string]int                  // steps of remedies that cannot be done where the texts are from
 	short   bool                            // the verdict is one sentence: on a screen, which has the rest below it
 }
 
 func newText(d *diagnosis.Diagnosis, o Options) *text {
 	t := &text{Page: page.Page{Style: o.Style}, o: o, d: d, finding: map[fault.Key]diagnosis.Finding{}}
+	if o.Messages != nil && d.Cluster.Platform == "" && d.Cluster.Version == "" && d.Source.Kind != "live" {
+		t.o.setting = o.Messages.Setting
+	}
 	for i := range d.Findings {
 		if f := &d.Findings[i]; !f.DecidesNothing() {
 			t.finding[f.Key()] = *f

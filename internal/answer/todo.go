@@ -43,13 +43,14 @@ func actorWords(by fault.Actor, where string) string {
 func (t *text) todo(r diagnosis.Root) {
 	command := t.planCommand(r.Cases[0])
 	t.cause, t.planned = r.Cases[0], command
+	advice := t.fitting(r.Cases[0].Remedies)
 	switch {
-	case r.Cases[0].Confidence != diagnosis.Proven && len(r.Cases[0].Remedies) > 0:
-		t.toDecide(r.Fault, r.Cases[0].Remedies, t.proves(r.Cases[0]))
+	case r.Cases[0].Confidence != diagnosis.Proven && len(advice) > 0:
+		t.toDecide(r.Fault, advice, t.proves(r.Cases[0]))
 	case command != "":
 		t.plan(r, command)
 	default:
-		t.remedies(r.Cases[0].Remedies, t.deadlockRemedy(r))
+		t.remedies(advice, t.deadlockRemedy(r))
 	}
 	t.refused(r.Refused)
 	t.more(2, r.Fault)
@@ -244,6 +245,7 @@ func (t *text) steps(a fault.Advice) {
 			t.Para(5, page.Dim.Span(t.Sign(page.Pointer)+" "), page.Dim, s.Expect)
 		}
 	}
+	t.missingSteps(a)
 }
 
 // command writes a command of ours as the user calls it.
@@ -304,7 +306,7 @@ func (t *text) refused(ids []string) {
 // of the symptom itself, where it has some.
 func (t *text) unexplainedTodo(u diagnosis.Unexplained) {
 	if len(usable(u.Remedies)) > 0 {
-		t.toDecide(u.Fault, u.Remedies, "")
+		t.toDecide(u.Fault, t.fitting(u.Remedies), "")
 	}
 }
 

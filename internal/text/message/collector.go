@@ -40,6 +40,7 @@ type collector struct {
 	release3     bool
 	system       string
 	openShift    bool // it may be of OpenShift
+	setting      Setting
 	certificates []certificate
 	clocks       []clock
 	facts        []pageFact
@@ -244,7 +245,12 @@ func (c *collector) report() *Report {
 	r.Release3 = c.release3
 	r.NoCluster = c.terraform || byFault["installer-infrastructure-failed"] != nil
 	r.System, r.OpenShift = c.system, c.openShift
+	r.Setting = c.setting
+	if r.NoCluster || byFault["installer-assets-failed"] != nil && r.Setting.Phase == "" && !r.Setting.API {
+		r.Setting.Phase, r.NoCluster = NothingMade, true
+	}
 	r.neutral()
+	r.suit()
 	c.x.rank(r)
 	c.besideFirst(r)
 	return r

@@ -24,6 +24,7 @@ func (x *Index) rank(r *Report) {
 			}
 		}
 	}
+	dropDecided(r)
 	missingLines(r.Symptoms)
 	x.asides(r)
 	effects := map[string]bool{}
@@ -59,6 +60,23 @@ func (x *Index) rank(r *Report) {
 	case len(r.Matches)+len(r.Symptoms)+r.ErrorLines > 0:
 		r.Result = Unknown
 	}
+}
+
+// dropDecided takes out what only says that something failed, with what can be behind it, where the same lines also show
+// which of it it is.
+func dropDecided(r *Report) {
+	r.Symptoms = slices.DeleteFunc(r.Symptoms, func(s Match) bool {
+		return s.Fault == "" && slices.ContainsFunc(r.Matches, func(m Match) bool {
+			return slices.Contains(s.Candidates, m.Fault) && m.hasLines(s)
+		})
+	})
+}
+
+// hasLines reports whether each line of another match is one of this one. Of more lines than are kept nothing is known.
+func (m Match) hasLines(other Match) bool {
+	return other.Count <= len(other.Lines) && m.Count <= len(m.Lines) && !slices.ContainsFunc(other.Lines, func(l Line) bool {
+		return !slices.ContainsFunc(m.Lines, func(have Line) bool { return have.Number == l.Number })
+	})
 }
 
 // missingLines marks what stands in a line with an object that does not exist: the object is its

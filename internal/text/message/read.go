@@ -76,7 +76,7 @@ func (x *Index) Read(ctx context.Context, in io.Reader, clean func(string) strin
 		err = fmt.Errorf("read text: %w", err)
 		fallthrough
 	case len(head) <= maxPaste:
-		c.system = systemOf(head)
+		c.system, c.setting = systemOf(head), settingOf(head)
 		c.openShift = c.system == "" && ofOpenShift.Match(head)
 		f := x.block(head)
 		x.rewritten(head, &f)
@@ -84,6 +84,7 @@ func (x *Index) Read(ctx context.Context, in io.Reader, clean func(string) strin
 		c.add(f)
 	default:
 		c.openShift = true // nothing is said of a text that is not looked at whole
+		c.setting = settingOf(head)
 		err = x.blocks(ctx, io.MultiReader(bytes.NewReader(head), in), func(f found) { c.add(f) })
 	}
 	return c.report(), err

@@ -52,6 +52,9 @@ type Report struct {
 	// NoCluster says that the text is of an installation that was still making its machines.
 	NoCluster bool `json:"-"`
 
+	// Setting is where the text is from, as far as it shows that.
+	Setting Setting `json:"-"`
+
 	Normal []Note `json:"-"` // lines that are known as no sign of trouble, the first ones
 }
 
@@ -256,6 +259,7 @@ func Merge(texts []*Report) *Report {
 		all.Lines, all.Bytes = all.Lines+r.Lines, all.Bytes+r.Bytes
 		all.Blank = all.Blank && r.Blank
 		all.Release3 = all.Release3 || r.Release3
+		all.Setting = all.Setting.and(r.Setting)
 		if all.OpenShift = all.OpenShift || r.OpenShift; all.System == "" {
 			all.System = r.System
 		}
