@@ -100,7 +100,9 @@ func (t *text) nextOf(m message.Match, c *fault.Catalog) {
 	case !ok:
 	case len(f.Remedies) > 0:
 		do := "explain " + m.Fault
-		if known, ok := c.Remedy(f.Remedies[0]); ok {
+		if known, ok := c.Remedy(f.Remedies[0]); ok && !slices.ContainsFunc(known.Steps, func(s fault.Step) bool {
+			return s.Changes && !t.o.setting.Fits(s.Do+"\n"+s.Run)
+		}) {
 			head, a := "What to do: ", plainAdvice(known, m.Names)
 			if m.Confidence != fault.ShowsProven && a.UntilProven().NeedsProof {
 				head = "Once it is proven: "

@@ -30,8 +30,15 @@ func (t *text) root(i, of int, r diagnosis.Root) {
 	if of > 1 {
 		mark = fmt.Sprintf("%s%d of %d: ", mark, i+1, of)
 	}
-	t.Lead(0, style.Span(mark), "  ", page.Bold, t.linkTitle(&link{keys: r.Keys()}), 0)
-	about := []string{r.Fault, confidences[r.LeastSure().Confidence], string(r.Severity)}
+	title, sure, lowered := t.linkTitle(&link{keys: r.Keys()}), confidences[r.LeastSure().Confidence], r.LeastSure().Lowered
+	if m, ok := t.matchOf(r); ok {
+		title, sure = matchTitle(m, t.o.Catalog), strings.Trim(sureWords[m.Confidence], " ()")
+		if m.Confidence == fault.ShowsProven {
+			lowered = ""
+		}
+	}
+	t.Lead(0, style.Span(mark), "  ", page.Bold, title, 0)
+	about := []string{r.Fault, sure, string(r.Severity)}
 	if first.Subject.Name != fault.Unnamed {
 		about = append(about, first.Subject.String())
 	}
@@ -39,8 +46,8 @@ func (t *text) root(i, of int, r diagnosis.Root) {
 		about = append(about, s)
 	}
 	t.Parts(2, page.Dim, about)
-	if r.LeastSure().Lowered != "" {
-		t.Lead(2, page.Yellow.Span("Not proven: "), "            ", page.Plain, t.o.Brief(r.LeastSure().Lowered), 0)
+	if lowered != "" {
+		t.Lead(2, page.Yellow.Span("Not proven: "), "            ", page.Plain, t.o.Brief(lowered), 0)
 	}
 	t.means(r.Means)
 	t.todo(r)

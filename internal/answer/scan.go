@@ -26,9 +26,12 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 	if r.Damaged != "" && (r.Result == message.Present || len(r.Symptoms) > 0) {
 		t.Para(0, page.Span{}, page.Dim, "Not read whole: "+r.Damaged)
 	}
-	for i, m := range r.Matches {
+	causes := slices.DeleteFunc(slices.Clone(r.Matches), func(m message.Match) bool {
+		return slices.ContainsFunc(r.Matches, func(of message.Match) bool { return of.Tells(m) && !m.Tells(of) })
+	})
+	for i, m := range causes {
 		if i == maxScanned {
-			t.Para(0, page.Span{}, page.Dim, fmt.Sprintf("%d less likely causes are left out; -o json has them all.", len(r.Matches)-i))
+			t.Para(0, page.Span{}, page.Dim, fmt.Sprintf("%d less likely causes are left out; -o json has them all.", len(causes)-i))
 			break
 		}
 		t.scanMatch(i, m, c, r.Release3)
@@ -271,7 +274,11 @@ func untilProven(list []fault.Advice) []fault.Advice {
 func (t *text) advices(f *fault.Fault, m message.Match, c *fault.Catalog) (list []fault.Advice) {
 	for _, id := range f.Remedies {
 		if known, ok := c.Remedy(id); ok {
-			list = append(list, plainAdvice(known, m.Names))
+			a := plainAdvice(known, m.Names)
+			if slices.ContainsFunc(a.Steps, func(s fault.Step) bool { return s.Changes && !t.o.setting.Fits(s.Do+"\n"+s.Run) }) {
+				t.cannotDo(a.ID)
+			}
+			list = append(list, a)
 		}
 	}
 	return list

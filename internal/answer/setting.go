@@ -43,6 +43,14 @@ func (t *text) fitting(list []fault.Advice) []fault.Advice {
 	})
 }
 
+// cannotDo notes a remedy whose change cannot be made where the text is from: nothing leads to it.
+func (t *text) cannotDo(id string) {
+	if t.cannot == nil {
+		t.cannot = map[string]bool{}
+	}
+	t.cannot[id] = true
+}
+
 // writtenFile is a file that a command writes: what comes after it needs the file.
 var writtenFile = regexp.MustCompile(`> ?([\w.-]+\.\w+)`)
 
@@ -56,7 +64,7 @@ func (t *text) missingSteps(a fault.Advice) {
 	if n == 1 {
 		words = "is left out: it needs"
 	}
-	t.Para(2, page.Span{}, page.Dim, page.Count(n, "step", "steps")+" "+words+" what is not there "+whereOf(t.o.setting)+".")
+	t.Para(2, page.Span{}, page.Dim, page.Count(n, "step", "steps")+" "+words+" what does not exist "+whereOf(t.o.setting)+".")
 	if instead := t.o.setting.Instead(); len(a.Steps) == 0 && instead != "" {
 		t.Lead(2, page.Bold.Span("Next: "), "  ", page.Plain, instead, 0)
 	}
@@ -111,9 +119,9 @@ func gatheredWords(s message.Setting) string {
 	case s.Phase == message.NothingMade:
 		return "there is no cluster yet to ask: read the whole log of openshift-install, and check its plan before the next try."
 	case s.Phase == message.Bootstrap:
-		return "the cluster is not there yet: read what the bootstrap host logs."
+		return "the cluster does not exist yet: read what the bootstrap host logs."
 	case s.Product == message.MicroShift:
-		return "MicroShift has no must-gather: read its journal and its pods."
+		return "MicroShift is not gathered as a cluster: read its journal and its pods."
 	case s.Product == message.Hosted:
 		return "ask both clusters: the hosted one and the one that runs its control plane."
 	}

@@ -140,6 +140,7 @@ type text struct {
 	finding map[fault.Key]diagnosis.Finding // those that decide something
 	cause   diagnosis.Case                  // the one that is written
 	planned string                          // the command that plans the repair of the cause that is written
+	cannot  map[string]bool                 // remedies whose change cannot be made where the texts are from
 	leftOut map[string]int                  // steps of remedies that cannot be done where the texts are from
 	short   bool                            // the verdict is one sentence: on a screen, which has the rest below it
 }
@@ -206,6 +207,7 @@ func (t *text) verdict() {
 		t.stands()
 		return
 	}
+	t.short = !t.o.Wide
 	h := HeadlineOf(t.d)
 	told := false // the line is about what the text shows
 	if r := t.o.Messages; r != nil && r.Result != message.Absent && t.nothingElse() && ofLines(r) {
@@ -215,13 +217,15 @@ func (t *text) verdict() {
 			h.Words = "UNDECIDED: " + matchTitle(r.Matches[0], t.o.Catalog) + sureWords[r.Matches[0].Confidence]
 		}
 	}
+	reason := t.verdictReason()
+	if words, rest, ok := t.lineVerdict(); ok {
+		h.Words, reason = words, rest
+	}
 	mark := t.Sign(h.Sign)
 	if strings.EqualFold(mark, "ok") {
 		mark = "OK"
 	}
 	words := mark + " " + h.Words
-	t.short = !t.o.Wide
-	reason := t.verdictReason()
 	if r := t.o.Messages; r != nil && len(r.Symptoms) > 0 { // what lines and facts show is said once
 		if title := matchTitle(r.Symptoms[0], t.o.Catalog); strings.Contains(words, title) && strings.HasPrefix(reason, title) {
 			_, reason, _ = strings.Cut(reason, "; ")

@@ -41,6 +41,10 @@ func actorWords(by fault.Actor, where string) string {
 // todo writes what to do about a cause: the first remedy in full, the others by name. Of a cause
 // that is not proven it is what decides.
 func (t *text) todo(r diagnosis.Root) {
+	if m, ok := t.matchOf(r); ok {
+		t.lineTodo(r, m)
+		return
+	}
 	command := t.planCommand(r.Cases[0])
 	t.cause, t.planned = r.Cases[0], command
 	advice := t.fitting(r.Cases[0].Remedies)
@@ -100,6 +104,8 @@ func (t *text) toDecide(id string, list []fault.Advice, command string) {
 			t.Lead(2, page.Bold.Span("And: "), "  ", page.Plain, "these steps only read", 0)
 		}
 		t.steps(list[i])
+	case i < 0 && len(list) > 0 && t.leftOut[list[0].ID] > 0:
+		t.missingSteps(list[0])
 	case i < 0 && command == "" && len(list) > 0:
 		t.Lead(2, page.Bold.Span(decide), "  ", page.Plain, "what shows it is on its page: "+t.o.know("explain "+id), 0)
 	}
@@ -112,7 +118,7 @@ const needsProof = "The cause is not proven. These steps only read; those that c
 // onceProven names what changes something: those steps follow when the cause is proven.
 func (t *text) onceProven(list []fault.Advice) {
 	for _, a := range list {
-		if !a.NeedsProof {
+		if !a.NeedsProof || t.cannot[a.ID] {
 			continue
 		}
 		t.Lead(2, page.Bold.Span("Once it is proven: "), "  ", page.Plain, t.about(a, "")+": "+t.o.know("explain "+a.ID), 0)
@@ -197,6 +203,9 @@ func (t *text) remedies(list []fault.Advice, opens string) {
 // others names the remedies after the first.
 func (t *text) others(list []fault.Advice, opens string) {
 	for _, a := range list {
+		if t.cannot[a.ID] {
+			continue
+		}
 		mark := "Or: "
 		if a.Applies == fault.Absent {
 			mark = "Not now: "

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
 
@@ -25,6 +26,9 @@ func (x *Index) asides(r *Report) {
 	}
 	var aside []*Match
 	for _, m := range list {
+		if m.Reason && m.root {
+			continue // it leads, however mildly its program says it
+		}
 		of := m.allLines(isBeside)
 		isError := func(other *Match) bool { return other != m && !other.allLines(isBeside) && !other.allLines(isWarning) }
 		errorLine := func(other *Match) bool { return isError(other) && slices.ContainsFunc(other.Lines, m.errorOf) }
@@ -44,6 +48,21 @@ func (x *Index) asides(r *Report) {
 	for _, m := range aside {
 		m.Aside = true
 	}
+}
+
+// demoted are the causes that lead: one that is only possible, and that its program reports as a warning of what it
+// later calls an error, is a symptom.
+func demoted(r *Report) {
+	isAside := func(m Match) bool { return m.Aside && m.Confidence == fault.ShowsPossible }
+	if !slices.ContainsFunc(r.Symptoms, func(m Match) bool { return !m.Aside && !m.effect }) {
+		return
+	}
+	for _, m := range r.Matches {
+		if isAside(m) {
+			r.Symptoms = append(r.Symptoms, m)
+		}
+	}
+	r.Matches = slices.DeleteFunc(r.Matches, isAside)
 }
 
 // allLines reports whether a match has lines, and all that are kept are of one kind.

@@ -54,6 +54,9 @@ var (
 	restEvents = set("Pulling", "BackOff", "Killing", "Pulled", "SuccessfulDelete")
 )
 
+// beginning are reasons of what is tried, such as EnsuringLoadBalancer and Pulling: they end no warning.
+var beginning = regexp.MustCompile(`^[A-Z][a-z]+ing(?:[A-Z]|$)`)
+
 // row reads an event from a row of a table.
 func (t *table) event(line []byte) (event, bool) {
 	cells, ok := octable.Row(strings.TrimRight(string(line), " \r\n"), t.columns)
@@ -160,7 +163,7 @@ func (f *found) addEvents(list []event, known map[int]bool, ready bool, waiting 
 		to := ends
 		if e.reason == "Scheduled" {
 			to = scheduled
-		} else if restEvents[e.reason] {
+		} else if restEvents[e.reason] || beginning.MatchString(e.reason) {
 			continue
 		}
 		if have, ok := to[e.object]; !ok || e.age < have {

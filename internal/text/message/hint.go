@@ -27,6 +27,7 @@ var hintWords = set("error", "errors", "errored", "failed", "fail", "fails", "fa
 func (f *found) hint(number int, line []byte) {
 	l := logline.Parse(line[:min(len(line), maxTried)])
 	switch m := string(l.Message); {
+	case saysFailure.Match(line) || operatorFails(l.Message):
 	case l.Form == logline.State, judged.Match(l.Message), string(l.Program) == "systemd" && unitNamed.Match(l.Message):
 		return
 	case !speaksOfTrouble(m), l.Level == logline.Info && reportsSuccess(m):
@@ -35,6 +36,20 @@ func (f *found) hint(number int, line []byte) {
 	if f.hinted++; len(f.hints) < maxHints {
 		f.hints = append(f.hints, Line{Number: number, Text: string(bytes.TrimRight(line, "\r\n")), origin: originOf(l)})
 	}
+}
+
+// saysFailure are words that say nothing but a failure, in whatever form their line is: the result of a process that systemd
+// prints, and errors of the operating system by name and by number.
+var saysFailure = regexp.MustCompile(`\bstatus=[1-9]\d*/[A-Z]|(?i:\[?\berrno[ :=]+-?[1-9])|` +
+	`\bE(?:ACCES|PERM|NOSPC|IO|CONNREFUSED|CONNRESET|TIMEDOUT|HOSTUNREACH|NETUNREACH|ADDRINUSE|NOMEM|ROFS|MFILE|NFILE)\b`)
+
+// operatorFails reports whether a line says of a ClusterOperator that it is False, and nothing else.
+func operatorFails(message []byte) bool {
+	name, value, ok := bytes.Cut(bytes.TrimSpace(message), []byte("="))
+	if !ok {
+		name, value, ok = bytes.Cut(bytes.TrimSpace(message), []byte(":"))
+	}
+	return ok && bytes.EqualFold(bytes.TrimSpace(value), []byte("False")) && operatorRank(string(bytes.TrimSpace(name))) < len(operatorOrder)
 }
 
 // judged are lines that others look at: conditions, and the status of an HTTP server.

@@ -27,6 +27,9 @@ func (r *rule) own(line string) string {
 	if said := resultLine(m, string(r.parts[0])); said != "" {
 		m = said
 	}
+	if !strings.Contains(lowerASCII(m), string(r.parts[0])) {
+		m = plain(m) // its quotes are escaped
+	}
 	if i := strings.Index(lowerASCII(m), string(r.parts[0])); i >= 0 {
 		behind = strings.TrimLeft(strings.Trim(m[i+len(r.parts[0]):], " :;,=\"'\\"), ". ")
 	}

@@ -27,6 +27,7 @@ func (x *Index) rank(r *Report) {
 	dropDecided(r)
 	missingLines(r.Symptoms)
 	x.asides(r)
+	demoted(r)
 	effects := map[string]bool{}
 	for _, m := range r.Matches {
 		for _, id := range m.Explains {
@@ -72,9 +73,16 @@ func dropDecided(r *Report) {
 	})
 }
 
+// Tells reports whether a match explains another one that is a cause by itself and that the same lines show: both are one
+// mechanism, and the other is no second cause.
+func (m Match) Tells(other Match) bool {
+	return slices.Contains(m.Explains, other.Fault) && m.hasLines(other)
+}
+
 // hasLines reports whether each line of another match is one of this one. Of more lines than are kept nothing is known.
 func (m Match) hasLines(other Match) bool {
-	return other.Count <= len(other.Lines) && m.Count <= len(m.Lines) && !slices.ContainsFunc(other.Lines, func(l Line) bool {
+	whole := func(m Match) bool { return len(m.Lines) <= keptLines || m.Count <= len(m.Lines) }
+	return whole(m) && whole(other) && !slices.ContainsFunc(other.Lines, func(l Line) bool {
 		return !slices.ContainsFunc(m.Lines, func(have Line) bool { return have.Number == l.Number })
 	})
 }

@@ -222,7 +222,7 @@ func (x *Index) Join(r *Report, list []Seen) {
 				}
 				m.Lines = append(m.Lines, Line{Number: item.Locator.Line, Text: short(text)})
 			}
-			if kind, name, ok := strings.Cut(s.Subject, "/"); ok {
+			if kind, name, ok := strings.Cut(s.Subject, "/"); ok && name != fault.Unnamed {
 				m.name(kind, name)
 			}
 			if says := onePlaceholder.FindStringSubmatch(f.Title); says != nil { // its title is what its evidence says

@@ -72,7 +72,8 @@ var platforms = []struct {
 	name string
 	expr *regexp.Regexp
 }{
-	{"AWS", regexp.MustCompile(`\.ec2\.internal\b|\.compute\.internal\b|\baws(?:machine|cluster)\b|arn:aws|\baws_[a-z]+\.|\bplatform(?:type)?"?: "?aws\b|\bon aws\b`)},
+	{"AWS", regexp.MustCompile(`\.ec2\.internal\b|\.compute\.internal\b|` +
+		`\baws(?:machine|cluster)\b|arn:aws|\baws_[a-z]+\.|\bplatform(?:type)?"?: "?aws\b|\bon aws\b`)},
 	{"Azure", regexp.MustCompile(`\bazure(?:machine|cluster)\b|\bazurerm_|\bplatform(?:type)?"?: "?azure\b|\bon azure\b|management\.azure\.com`)},
 	{"GCP", regexp.MustCompile(`\bgcp(?:machine|cluster)\b|\bgoogle_compute_|\bplatform(?:type)?"?: "?gcp\b|\bon gcp\b|compute\.googleapis\.com`)},
 	{"VSphere", regexp.MustCompile(`\bvsphere(?:vm|machine|cluster|private)?\b|\bvcenter\b|\bgovmomi\b|\bvmware\b|\besxi\b`)},
@@ -115,16 +116,19 @@ func settingOf(text []byte) (s Setting) {
 }
 
 var (
-	usesAPI = regexp.MustCompile(`\b(?:oc|kubectl) (?:(?:-n|--kubeconfig|--context) \S+ |-\S+ )*(?:get|describe|logs|exec|rsh|debug|patch|delete|apply|create|edit|whoami|extract|label|` +
-		`annotate|scale|rollout|wait|auth|explain|proxy|adm (?:must-gather|inspect|node-logs|certificate|drain|cordon|uncordon|top|upgrade|taint|` +
+	usesAPI = regexp.MustCompile(`\b(?:oc|kubectl) (?:(?:-n|--kubeconfig|--context) \S+ |-\S+ )*(?:get|describe|logs|exec|rsh|debug|patch|delete|` +
+		`apply|create|edit|whoami|extract|label|annotate|scale|rollout|wait|auth|explain|proxy|` +
+		`adm (?:must-gather|inspect|node-logs|certificate|drain|cordon|uncordon|top|upgrade|taint|` +
 		`wait-for\S*|reboot\S*))\b|\brollcall (?:csr|watch|collect|fix plan)\b`)
 	ownKubeconfig = regexp.MustCompile(`kubeconfig-loopback|localhost\.kubeconfig`)
 	onHost        = regexp.MustCompile(`\b(?:journalctl|systemctl|crictl)\b|\bssh core@`)
 
-	ofBareMetal   = regexp.MustCompile(`(?i)\bbmh\b|baremetalhosts?\b|metal3|\bironic\b`)
-	ofMachineAPI  = regexp.MustCompile(`(?i)-n openshift-machine-api\b|\bget (?:machines?|machinesets?)\b|\bMachineSets?\b`)
-	ofPools       = regexp.MustCompile(`(?i)-n openshift-machine-config-operator\b|\b(?:get|describe|edit|patch) (?:mcp|mc|machineconfigpools?|machineconfigs?)\b`)
-	operatorWords = regexp.MustCompile(`(?i)-n openshift-(?:config|cluster-version|cluster-machine-approver|etcd|kube-apiserver|authentication|console|ingress-operator)\b|` +
+	ofBareMetal  = regexp.MustCompile(`(?i)\bbmh\b|baremetalhosts?\b|metal3|\bironic\b`)
+	ofMachineAPI = regexp.MustCompile(`(?i)-n openshift-machine-api\b|\bget (?:machines?|machinesets?)\b|\bMachineSets?\b`)
+	ofPools      = regexp.MustCompile(`(?i)-n openshift-machine-config-operator\b|` +
+		`\b(?:get|describe|edit|patch) (?:mcp|mc|machineconfigpools?|machineconfigs?)\b`)
+	operatorWords = regexp.MustCompile(`(?i)-n openshift-(?:config|cluster-version|cluster-machine-approver|etcd|kube-apiserver|` +
+		`authentication|console|ingress-operator)\b|` +
 		`\b(?:get|describe) (?:co|clusteroperators?|clusterversions?|image\.config\S*|infrastructure)\b|must-gather|\badm upgrade\b|\brollcall csr\b`)
 	ofOwnControlPlane = regexp.MustCompile(`(?i)-n openshift-(?:etcd|kube-apiserver|cluster-machine-approver)\b`)
 )

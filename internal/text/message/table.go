@@ -97,7 +97,7 @@ func newTable(line, command []byte) *table {
 	t.skip = t.has("ROLES", "STATUS", "VERSION") || t.has("CONFIG", "UPDATED", "DEGRADED") || t.has("AVAILABLE", "PROGRESSING", "DEGRADED", "SINCE") ||
 		t.has("REQUESTOR", "CONDITION")
 	for i, c := range t.columns {
-		if stateColumns[c.Name] || goodColumns[c.Name] || badColumns[c.Name] {
+		if stateColumns[c.Name] || goodColumns[c.Name] || badColumns[c.Name] || c.Name == "EXTERNAL-IP" {
 			t.states = append(t.states, i)
 		}
 	}
@@ -302,6 +302,8 @@ func (t *table) cell(kind, column, value string, age time.Duration, aged bool, g
 		return is, false
 	case badColumns[column]:
 		return when(first == "True", is), false
+	case column == "EXTERNAL-IP" && value == "<pending>":
+		return when(get("TYPE") == "LoadBalancer" && (age >= podStarts || !aged), "nothing gives its LoadBalancer an address"), false
 	case column == "READY" && strings.Contains(value, "/"):
 		ready, of, _ := strings.Cut(value, "/")
 		n, err := strconv.Atoi(of)
