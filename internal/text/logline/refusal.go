@@ -34,7 +34,8 @@ var refusals = []struct {
 	{[]byte("invalid_grant"), CloudCredential, regexp.MustCompile(`invalid_grant`)},
 	{[]byte("invalidparametervalue"), CloudInvalid,
 		regexp.MustCompile(`InvalidParameterValue\b(?:.*?Value \((?P<object>[^)]+)\) for parameter (?P<field>[\w.]+))?`)},
-	{[]byte(".notfound"), CloudInvalid, regexp.MustCompile(`\b(?P<object>Invalid[A-Z][A-Za-z]*\.NotFound)\b`)},
+	{[]byte("invalid"), CloudInvalid, regexp.MustCompile(`\b(?P<object>Invalid[A-Z][A-Za-z]*\.[A-Z][A-Za-z]+)\b`)},   // EC2
+	{[]byte("code=\"invalid"), CloudInvalid, regexp.MustCompile(`\bCode=\\?"(?P<object>Invalid[A-Z][A-Za-z]*)\\?"`)}, // Azure
 	{[]byte("operation is not supported on the object"), CloudUnsupported,
 		regexp.MustCompile(`(?:(?P<object>\w+\.[\w-]+): )?[^:]*:? ?The operation is not supported on the object`)}, // vSphere, vim.fault.NotSupported
 	{[]byte("unit "), NoUnit, regexp.MustCompile(`(?i)\bunit (?:file )?(?P<object>[\w@.\\:-]+\.(?:service|socket|timer|mount|target|path)) ` +
@@ -53,6 +54,8 @@ var refusals = []struct {
 	{[]byte("insufficientinstancecapacity"), CloudCapacity, regexp.MustCompile(`InsufficientInstanceCapacity`)},
 	{[]byte("zone_resource_pool_exhausted"), CloudCapacity, regexp.MustCompile(`ZONE_RESOURCE_POOL_EXHAUSTED`)},
 	{[]byte("skunotavailable"), CloudCapacity, regexp.MustCompile(`SkuNotAvailable`)},
+	{[]byte("allocationfailed"), CloudCapacity, regexp.MustCompile(`\b(?:Zonal)?AllocationFailed\b`)},                                         // Azure
+	{[]byte("not have enough resources available"), CloudCapacity, regexp.MustCompile(`does not have enough resources available to fulfill`)}, // Google Cloud
 }
 
 // refusal finds the refusal of an API that a message ends with. at is where it begins, -1

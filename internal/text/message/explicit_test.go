@@ -79,3 +79,23 @@ func TestTheErrorLeadsBeforeAWarning(t *testing.T) {
 		t.Errorf("got %+v, then %+v", r.Matches, r.Symptoms)
 	}
 }
+
+// TestLastWordsOfAProgram: what a program logs as fatal right before its unit fails is why.
+func TestLastWordsOfAProgram(t *testing.T) {
+	x := builtIn(t)
+	r := readText(t, x, "Jan 07 16:02:45 w1 crio[1460]: time=\"2026-01-07 16:02:45.120993833Z\" level=fatal msg=\"no default routes found in \\\"/proc/net/route\\\"\"\n"+
+		"Jan 07 16:02:45 w1 systemd[1]: crio.service: Main process exited, code=exited, status=1/FAILURE\n"+
+		"Jan 07 16:02:45 w1 systemd[1]: crio.service: Failed with result 'exit-code'.\n")
+	if len(r.Symptoms) == 0 || r.Symptoms[0].Fault != "container-runtime-stopped" || !strings.Contains(r.Symptoms[0].Own, "no default routes") {
+		t.Errorf("got %+v", r.Symptoms)
+	}
+	r = readText(t, x, "$ systemctl --failed\n  UNIT              LOAD   ACTIVE SUB    DESCRIPTION\n● crio-wipe.service loaded failed failed CRI-O Auto Update Script\n")
+	if len(r.Symptoms) == 0 || r.Symptoms[0].Own != "" {
+		t.Errorf("the name of a unit is no reason: %+v", r.Symptoms)
+	}
+	r = readText(t, x, `level=error msg=Error: Error waiting for instance to create: The zone 'projects/p/zones/us-central1-c' does not have enough resources `+
+		`available to fulfill the request. '(resource type:compute)'.`+"\n")
+	if len(r.Symptoms) == 0 || !strings.Contains(r.Symptoms[0].Failure, "no such machine left") || !strings.Contains(r.Symptoms[0].Next, "install-config.yaml") {
+		t.Errorf("got %+v %+v", r.Symptoms, r.Errors)
+	}
+}

@@ -93,7 +93,8 @@ var objectWords = map[logline.Leaf]struct{ says, next string }{
 	logline.NoUnit: {"the unit %s does not exist on the host",
 		"on the host: systemctl cat UNIT; rpm -qf of its file on a host that has it. A MachineConfig that enables a unit has to come after the image, the " +
 			"extension or the package that brings it: oc get mc --sort-by=.metadata.creationTimestamp"},
-	logline.CloudCapacity: {"the platform has no such machine left", "choose another type or zone for the MachineSet, or wait"},
+	logline.CloudCapacity: {"the platform has no such machine left",
+		"choose another type or zone: in install-config.yaml for a new installation, in the MachineSet or NodePool of a cluster. Or wait and try again"},
 }
 
 // reasons are the leaves that are a reason by themselves: nothing is behind them.

@@ -10,10 +10,16 @@ import (
 // leastOwn is how many words a reason has at least.
 const leastOwn = 3
 
+// unitRow is a row of systemctl list-units.
+var unitRow = regexp.MustCompile(`\.\w+ +(?:loaded|not-found|bad-setting|masked) +\w+ +\w+ `)
+
 // own is what a line says behind the words by which the rule is found: of a row of a table its
 // last cell, of an error without more behind these words the whole message. "" where the line
 // says nothing else.
 func (r *rule) own(line string) string {
+	if unitRow.MatchString(line) {
+		return "" // its last cell is the name of the unit
+	}
 	l := logline.Parse([]byte(line))
 	m := strings.TrimSpace(string(l.Message))
 	if l.Form == logline.State {

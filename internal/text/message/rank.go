@@ -54,6 +54,7 @@ func (x *Index) rank(r *Report) {
 	deepestFirst(r.Symptoms)
 	neededFirst(r.Symptoms)
 	joinReason(r)
+	lastWords(r)
 	slices.SortFunc(r.Over, order)
 	switch {
 	case len(r.Matches) > 0 && r.Matches[0].Confidence.Rank() >= fault.ShowsLikely.Rank():
@@ -62,6 +63,29 @@ func (x *Index) rank(r *Report) {
 		r.Result = Unknown
 	}
 }
+
+// lastWords gives a unit that stopped, and of which no line says why, what its program logged as fatal right before.
+func lastWords(r *Report) {
+	if len(r.Symptoms) == 0 || !r.Symptoms[0].Step || r.Symptoms[0].Own != "" || len(r.Symptoms[0].Lines) == 0 {
+		return
+	}
+	const near = 20 // lines
+	lead := &r.Symptoms[0]
+	at := lead.Lines[len(lead.Lines)-1]
+	i := slices.IndexFunc(r.Symptoms, func(m Match) bool {
+		if m.Failure != exitedFatal || m.Own == "" || len(m.Lines) == 0 || at.writer != "systemd" {
+			return false
+		}
+		l := m.Lines[len(m.Lines)-1]
+		return l.host == at.host && l.Number < at.Number && at.Number-l.Number <= near && l.writer != "" && strings.Contains(at.Text, l.writer)
+	})
+	if i > 0 {
+		lead.Own = r.Symptoms[i].Own
+	}
+}
+
+// exitedFatal is what the catalog says of a line that its program calls fatal.
+const exitedFatal = "a program exited with a fatal error"
 
 // dropDecided takes out what only says that something failed, with what can be behind it, where the same lines also show
 // which of it it is.

@@ -53,8 +53,10 @@ var (
 		`(?m:^kind: "?(?:node|machine|machineset|machineconfigpool|clusteroperator|clusterversion|baremetalhost|pod|event|list|hostedcluster|nodepool)\b)|` +
 		`\bnodedegraded\b|machine-config-daemon-\w+|\bmachine-config-controller\b|\bprepull\b`)
 	firstBootWords = regexp.MustCompile(`\bignition\[\d+\]|a start job is running for (?:coreos )?ignition`)
-	apiAnswers     = regexp.MustCompile(`\bapi v1\.\d+\S* up\b`)
-	agentWords     = regexp.MustCompile(`rendezvous|agent wait-for|agent rest api|\bagent-based\b|bootstrap kube api never initialized`)
+	makesMachines  = regexp.MustCompile(`msg="?creating infrastructure resources|\binfo creating infrastructure resources|` +
+		`msg="?error: \S[^\n]*\n(?:[^\n]*\n){0,6}[^\n]*\bwith (?:module\.)?\S*\.bootstrap\b`)
+	apiAnswers = regexp.MustCompile(`\bapi v1\.\d+\S* up\b`)
+	agentWords = regexp.MustCompile(`rendezvous|agent wait-for|agent rest api|\bagent-based\b|bootstrap kube api never initialized`)
 
 	products = []struct {
 		is   Product
@@ -97,6 +99,8 @@ func settingOf(text []byte) (s Setting) {
 		s.API = true
 	case bootstrapWords.Match(head):
 		s.Phase, s.API, s.Agent = Bootstrap, apiAnswers.Match(head), agentWords.Match(head)
+	case makesMachines.Match(head):
+		s.Phase = NothingMade
 	case firstBootWords.Match(head):
 		s.Phase = FirstBoot
 	}

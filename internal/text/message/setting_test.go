@@ -20,11 +20,12 @@ func TestWhereATextIsFrom(t *testing.T) {
 			"INFO Waiting up to 30m0s for bootstrapping to complete...\nINFO It is now safe to remove the bootstrap resources", Setting{API: true}},
 		"operators of the cluster": {
 			"level=error msg=Bootstrap failed to complete\nlevel=error msg=Cluster operator network Degraded is True with ApplyOperatorConfig", Setting{API: true}},
-		"Ignition runs":   {"[   12.1] ignition[701]: GET https://192.0.2.7:22623/config/worker: attempt #9", Setting{Phase: FirstBoot}},
-		"a command of oc": {"[root@bastion ~]# oc get nodes\nNAME STATUS\nw0 NotReady", Setting{API: true}},
-		"MicroShift":      {"Mar 01 10:00:00 edge microshift[700]: kubelet E0301 10:00:00.1 700 pod_workers.go:951] failed", Setting{Product: MicroShift}},
-		"hosted":          {"nodepool/blue: 2 of 3 machines are not ready: HostedCluster clusters/blue", Setting{Product: Hosted}},
-		"a cloud":         {"ERROR AWSMachine boot0: failed to create instance", Setting{Platforms: []string{"AWS"}}},
+		"machines are made": {`time="2025-03-01T10:00:00Z" level=info msg="Creating infrastructure resources..."`, Setting{Phase: NothingMade}},
+		"Ignition runs":     {"[   12.1] ignition[701]: GET https://192.0.2.7:22623/config/worker: attempt #9", Setting{Phase: FirstBoot}},
+		"a command of oc":   {"[root@bastion ~]# oc get nodes\nNAME STATUS\nw0 NotReady", Setting{API: true}},
+		"MicroShift":        {"Mar 01 10:00:00 edge microshift[700]: kubelet E0301 10:00:00.1 700 pod_workers.go:951] failed", Setting{Product: MicroShift}},
+		"hosted":            {"nodepool/blue: 2 of 3 machines are not ready: HostedCluster clusters/blue", Setting{Product: Hosted}},
+		"a cloud":           {"ERROR AWSMachine boot0: failed to create instance", Setting{Platforms: []string{"AWS"}}},
 		"no platform of an installer": {
 			"DEBUG Symlinking plugin terraform-provider-aws src: \"/x/terraform-provider-vsphere\"\nplatform: none", Setting{Platforms: []string{"None"}}},
 		"nothing shows it": {"error: something failed", Setting{}},
