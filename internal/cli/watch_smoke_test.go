@@ -12,7 +12,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/cli/clitest"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
-	"github.com/rollcall-project/rollcall/internal/watch/smoke"
+	"github.com/rollcall-project/rollcall/internal/smoke"
 )
 
 // TestSmokePod: where all else holds a pod is made on the host that is named, asked through

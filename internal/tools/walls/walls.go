@@ -33,7 +33,7 @@ const module = "github.com/rollcall-project/rollcall/"
 var wings = []string{"agents", "check", "fleet", "preflight", "repair", "serve", "update", "watch", "workers"}
 
 // shared are the rooms below the wings of which two wings have need. They print what is theirs.
-var shared = []string{"csr", "after", "follow", "baseline", "service"}
+var shared = []string{"csr", "after", "follow", "baseline", "service", "smoke"}
 
 // ground are the rooms below the kernel: they know neither evidence nor faults.
 var ground = []string{"openshift", "scan", "sanitize", "crash"}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
-	"github.com/rollcall-project/rollcall/internal/watch/smoke"
+	"github.com/rollcall-project/rollcall/internal/smoke"
 )
 
 var pods = schema.GroupResource{Resource: "pods"}
