@@ -35,7 +35,8 @@ type Plan struct {
 	Unmanaged    bool              `json:"unmanaged,omitempty"` // with Replaces: see Drain
 	EmptyDir     bool              `json:"emptyDir,omitempty"`
 	KeepAtLeast  int               `json:"keepAtLeast,omitempty"`
-	Until        time.Time         `json:"until"` // until when first certificates are approved, of machines that are begun at Made
+	SmokePod     bool              `json:"smokePod,omitempty"` // a pod is tried on each worker that is Ready, at the end
+	Until        time.Time         `json:"until"`              // until when first certificates are approved, of machines that are begun at Made
 }
 
 // Drained adds what was allowed when a replacement began to what is allowed now: who resumes it

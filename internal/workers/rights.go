@@ -47,6 +47,14 @@ var DrainRights = []Right{
 	{What: "delete Nodes", Verb: "delete", Resource: "nodes"},
 }
 
+// SmokeRights are what a pod that is tried on each worker takes there.
+var SmokeRights = []Right{
+	{What: "read the DaemonSet whose pod is tried", Verb: "get", Group: "apps", Resource: "daemonsets", Namespace: openshift.NetworkDiagnosticsNamespace},
+	{What: "create pods in " + openshift.NetworkDiagnosticsNamespace, Verb: "create", Resource: "pods", Namespace: openshift.NetworkDiagnosticsNamespace},
+	{What: "delete them", Verb: "delete", Resource: "pods", Namespace: openshift.NetworkDiagnosticsNamespace},
+	{What: "ask them through the API server", Verb: "get", Resource: "pods", Subresource: "proxy", Namespace: openshift.NetworkDiagnosticsNamespace},
+}
+
 // ManagementRights are what NodePools and workers need in the management cluster: in the namespace of the
 // HostedCluster and in that of its control plane.
 func ManagementRights(namespace, controlPlane string) []Right {

@@ -80,6 +80,7 @@ declared; 3 not ready within --timeout, or not all workers have joined.`,
 	a.AddOutputFlags(cmd, "text", "yaml", "json")
 	addPoolTimeout(cmd, &f, "for token and payload")
 	a.addMachineFlags(cmd, &f.worker)
+	addSmokeFlag(cmd, &f.worker)
 	a.addPoolFlags(cmd, &f)
 	return cmd
 }

@@ -35,6 +35,7 @@ type workerFlags struct {
 	stateDir string
 	yes      bool
 	planOnly bool
+	smokePod bool
 	drain    workers.Drain
 
 	recreate, deleteFailed   bool
@@ -91,6 +92,7 @@ and nothing was made; 3 not all have joined in time: resume or roll back.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.workerCreate(cmd.Context(), f) },
 	}
 	a.addCreateFlags(cmd, &f)
+	addSmokeFlag(cmd, &f)
 	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.BoolVar(&f.planOnly, "plan", false, "show the checks and what would be made, and make nothing")
 		s.BoolVar(&f.yes, "yes", false, "do not ask")
@@ -122,6 +124,13 @@ func (a *app) addMachineFlags(cmd *cobra.Command, f *workerFlags) {
 		s.DurationVar(&f.window, "window", defaultJoin, "approve first certificates, and wait, for this `TIME` from when a machine is made")
 		s.IntVar(&f.parallel, "parallel", 5, "make at most `N` machines at once")
 		s.BoolVar(&f.deleteFailed, "delete-failed", false, "take away what has not joined at the end; default: it stays, for a look at it")
+	})
+}
+
+// addSmokeFlag adds the pod that is tried at the end.
+func addSmokeFlag(cmd *cobra.Command, f *workerFlags) {
+	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
+		s.BoolVar(&f.smokePod, "smoke-pod", false, "when all else holds, make one pod on each new worker, ask it over the pod network, and delete it")
 	})
 }
 
@@ -202,7 +211,8 @@ func parseWorker(text string) provider.Worker {
 }
 
 func (a *app) workerPlan(f workerFlags) (workers.Plan, error) {
-	p := workers.Plan{Made: a.IO.Clock().UTC(), Hosted: a.source.Hosted, NodePool: f.nodePool, Provider: f.provider, Options: map[string]string{}}
+	p := workers.Plan{Made: a.IO.Clock().UTC(), Hosted: a.source.Hosted, NodePool: f.nodePool, Provider: f.provider, Options: map[string]string{},
+		SmokePod: f.smokePod}
 	switch {
 	case f.window <= 0 || f.parallel < 1:
 		return p, session.Usagef("--window and --parallel are positive")

@@ -127,10 +127,14 @@ func ingressCheck(ctx context.Context, api *kube.Client, more int) workerCheck {
 
 // rightsFor are the rights that a plan needs in the hosted cluster.
 func rightsFor(p workers.Plan) []workers.Right {
-	if len(p.Replaces) == 0 {
-		return workers.JoinRights
+	list := slices.Clone(workers.JoinRights)
+	if len(p.Replaces) > 0 {
+		list = append(list, workers.DrainRights...)
 	}
-	return slices.Concat(workers.JoinRights, workers.DrainRights)
+	if p.SmokePod {
+		list = append(list, workers.SmokeRights...)
+	}
+	return list
 }
 
 // rightNames lists rights for a person.

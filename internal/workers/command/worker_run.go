@@ -357,6 +357,9 @@ func (a *app) workerEnd(ctx context.Context, w *workerRun, f workerFlags, follow
 		}
 	}
 	fmt.Fprintf(a.IO.Out, "\n%d of %d workers are Ready.\n", n, len(all))
+	if plan.SmokePod {
+		follow.trySmoke(ctx)
+	}
 	if err := a.printAfterJoin(follow); err != nil {
 		return err
 	}
