@@ -24,6 +24,7 @@ type Plan struct {
 	Hosted       string            `json:"hosted"`    // namespace/name of the HostedCluster
 	HostedUID    string            `json:"hostedUID"` // a cluster of the same name that was made later is another one
 	ControlPlane string            `json:"controlPlane"`
+	Kubeconfig   string            `json:"hostedKubeconfig,omitempty"` // file of --hosted-kubeconfig; "": the Secret of the HostedCluster
 	NodePool     string            `json:"nodePool"`
 	Provider     string            `json:"provider"`
 	Options      map[string]string `json:"options,omitempty"` // of the provider

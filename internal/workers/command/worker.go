@@ -222,6 +222,13 @@ func (a *app) workerPlan(f workerFlags) (workers.Plan, error) {
 		return p, session.Usagef("--count is for a provider that gives addresses; with --provider manual name each worker with --host NAME=IP")
 	}
 	p.Until = p.Made.Add(f.window)
+	if file := a.source.HostedKubeconfig; file != "" {
+		path, err := filepath.Abs(file)
+		if err != nil {
+			return p, fmt.Errorf("--hosted-kubeconfig %s: %w", file, err)
+		}
+		p.Kubeconfig = path
+	}
 	for _, text := range f.hosts {
 		p.Workers = append(p.Workers, parseWorker(text))
 	}

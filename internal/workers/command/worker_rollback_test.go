@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"context"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -68,5 +69,23 @@ func TestNothingToRollBack(t *testing.T) {
 	a.printRolledBack(workers.Plan{Run: "w-0123456789", Provider: workers.ManualName}, nil)
 	if !strings.Contains(out.String(), "nothing that it made is left without a Node") {
 		t.Error(out.String())
+	}
+}
+
+// TestHostedKubeconfigOfARun: a run remembers the kubeconfig of its hosted cluster, and another one can be
+// named.
+func TestHostedKubeconfigOfARun(t *testing.T) {
+	a := &app{App: cmdutil.New("rollcall", cmdutil.IO{Getenv: func(string) string { return "" }, Clock: func() time.Time { return clitest.Now }}), source: cmdutil.Options()}
+	a.source.Hosted, a.source.HostedKubeconfig = "clusters/guest", "guest.kubeconfig"
+	p, err := a.workerPlan(workerFlags{window: time.Hour, parallel: 1, provider: "lab", count: 1})
+	if err != nil || !filepath.IsAbs(p.Kubeconfig) || filepath.Base(p.Kubeconfig) != "guest.kubeconfig" {
+		t.Fatalf("%q, %v", p.Kubeconfig, err)
+	}
+	for named, want := range map[string]string{"": p.Kubeconfig, "other": "other"} {
+		b := &app{App: a.App, source: cmdutil.Options()}
+		b.source.HostedKubeconfig = named
+		if b, err := b.forWorkerRun(p); err != nil || b.source.HostedKubeconfig != want || b.source.Hosted != "clusters/guest" {
+			t.Errorf("%q: %+v, %v", named, b.source, err)
+		}
 	}
 }

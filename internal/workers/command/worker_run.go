@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -199,6 +200,7 @@ func (a *app) forWorkerRun(p workers.Plan) (*app, error) {
 		return nil, session.Usagef("--hosted %s: the run is of %s", o.Hosted, p.Hosted)
 	}
 	o.Hosted = p.Hosted
+	o.HostedKubeconfig = cmp.Or(o.HostedKubeconfig, p.Kubeconfig) // where there is no Secret, a rollback has to reach it as well
 	return a.with(o), nil
 }
 
