@@ -563,3 +563,15 @@ func TestNodePoolWait(t *testing.T) {
 	s = newPoolStore(t)
 	s.expect(t, []string{"nodepool", "wait", "np-x", "--hosted", "guests/edge.one"}, cmdutil.ExitFailed, []string{"there is no NodePool np-x"}, nil)
 }
+
+// TestNoNodePool: a hosted cluster without a NodePool is told apart from one whose name is wrong.
+func TestNoNodePool(t *testing.T) {
+	for _, args := range [][]string{
+		{"worker", "create", "--hosted", "guests/edge.one", "--host", "vm-8=192.0.2.8", "--plan"},
+		{"worker", "user-data", "--hosted", "guests/edge.one", "--to", filepath.Join(t.TempDir(), "w.ign")},
+	} {
+		s := newPoolStore(t)
+		s.pools = map[string]clitest.Object{}
+		s.expect(t, args, cmdutil.ExitFailed, []string{"no NodePool of hosted cluster guests/edge.one was found; `rollcall nodepool create NAME --hosted guests/edge.one --replicas N` declares one"}, nil)
+	}
+}

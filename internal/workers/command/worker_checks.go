@@ -14,6 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/source/infile"
 	"github.com/rollcall-project/rollcall/internal/workers"
 	"github.com/rollcall-project/rollcall/internal/workers/provider"
@@ -44,7 +45,7 @@ func (a *app) workerChecks(ctx context.Context, h hub, by provider.Provider, f w
 	if err := errors.Join(err, r.Close()); err != nil {
 		return nil, err
 	}
-	if err := pickNodePool(d, p); err != nil {
+	if err := a.pickNodePool(d, p); err != nil {
 		return nil, err
 	}
 	checks := faultChecks(d, hostedFaults(r.Catalog), p.NodePool)
@@ -90,7 +91,7 @@ func endpointCheck(ctx context.Context, u workers.UserData) workerCheck {
 
 // pickNodePool completes the plan with the only NodePool, and refuses one that HyperShift
 // makes machines for.
-func pickNodePool(d *diagnosis.Diagnosis, p *workers.Plan) error {
+func (a *app) pickNodePool(d *diagnosis.Diagnosis, p *workers.Plan) error {
 	var pools []string
 	for _, f := range d.Findings {
 		if f.Subject.Kind == fault.NodePool && !slices.Contains(pools, f.Subject.Name) {
@@ -99,6 +100,8 @@ func pickNodePool(d *diagnosis.Diagnosis, p *workers.Plan) error {
 	}
 	slices.Sort(pools)
 	switch {
+	case len(pools) == 0:
+		return a.noNodePool(p.Hosted)
 	case p.NodePool == "" && len(pools) == 1:
 		p.NodePool = pools[0]
 	case p.NodePool == "":
@@ -107,6 +110,12 @@ func pickNodePool(d *diagnosis.Diagnosis, p *workers.Plan) error {
 		return session.Usagef("--nodepool %s: hosted cluster %s has the NodePools %s", p.NodePool, p.Hosted, strings.Join(pools, ", "))
 	}
 	return nil
+}
+
+// noNodePool is a hosted cluster for which no machine can be made yet.
+func (a *app) noNodePool(of string) error {
+	return session.Usagef("no NodePool of hosted cluster %s was found; `%s nodepool create NAME --hosted %s --replicas N` declares one", of, a.Name,
+		shellcommand.Quote(of))
 }
 
 // faultChecks are the findings about the hosted control plane and the NodePool. Those that

@@ -64,6 +64,9 @@ func (a *app) workerUserData(ctx context.Context, pool, to string) error {
 		if err != nil {
 			return fmt.Errorf("list the NodePools of hosted cluster %s: %w", a.source.Hosted, err)
 		}
+		if len(pools) == 0 {
+			return a.noNodePool(a.source.Hosted)
+		}
 		if len(pools) != 1 {
 			return session.Usagef("--nodepool: hosted cluster %s has %d NodePools (%s); name one", a.source.Hosted, len(pools), strings.Join(pools, ", "))
 		}
