@@ -148,8 +148,8 @@ var stateWords = []Word{
 	{[]string{"waiting"}, "the host is at the stage for less than it usually takes", []string{"watch"}},
 	{[]string{"joined"}, "the Node of the host has registered and reports Ready", []string{"status --all"}},
 	{[]string{"expected", "expected host"}, "an object, a plan or --expect names the host: it should join", []string{"status --all"}},
-	{[]string{"claimed", "claimed, not expected"}, "only a request for a certificate has the name, which whoever asks can choose: no object expects such a host",
-		[]string{"csr list"}},
+	{[]string{"claimed", "claimed, not expected"}, "only a request for a certificate has the name, which whoever asks can choose: no object expects " +
+		"such a host", []string{"csr list"}},
 }
 
 var (

@@ -78,7 +78,7 @@ func (r *Run) shownByLines(ctx context.Context) ([]diagnose.Lines, error) {
 	for _, m := range found.Matches {
 		f, ok := r.Catalog.Fault(m.Fault)
 		if ok && !effects[m.Fault] && m.Confidence.Rank() >= fault.ShowsLikely.Rank() {
-			list = append(list, diagnose.Lines{Fault: f, Host: of[m.Fault], Evidence: lines[m.Fault]})
+			list = append(list, diagnose.Lines{Fault: f, Host: of[m.Fault], Evidence: lines[m.Fault], Names: m.Names})
 		}
 	}
 	return list, nil

@@ -110,6 +110,9 @@ func (e *Engine) fill(ctx context.Context, w *facts.World, f *fault.Fault, r *fa
 		if err != nil {
 			failed = err
 		}
+		if name := e.names[f.ID][expr]; name != "" && err == nil && !result.Known() {
+			return []string{name}
+		}
 		if err != nil || !result.Known() {
 			return nil
 		}

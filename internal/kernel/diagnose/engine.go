@@ -34,8 +34,9 @@ type Engine struct {
 	facts    map[string]facts.Fact
 	relate   Relater
 	log      *slog.Logger
-	deciding bool   // see Options
-	product  string // another distribution that the cluster is of, "" where it is OpenShift or nothing shows that it is not
+	deciding bool                         // see Options
+	product  string                       // another distribution that the cluster is of, "" where it is OpenShift or nothing shows that it is not
+	names    map[string]map[string]string // by fault: what lines of a text name, see Lines
 }
 
 // New returns an engine. The catalog's expressions are compiled as they are used; compiler keeps

@@ -29,7 +29,10 @@ func unnamed(k fault.Kind) string {
 
 // kindNoun is what titles call a subject of a kind, and any such subject.
 var kindNoun = map[fault.Kind]struct{ noun, one string }{
-	fault.Pool: {"pool", "a pool"}, fault.Operator: {"operator", "an operator"}, fault.CSR: {"request", "a request"}, fault.NodePool: {"NodePool", "a NodePool"},
+	fault.Pool:     {"pool", "a pool"},
+	fault.Operator: {"operator", "an operator"},
+	fault.CSR:      {"request", "a request"},
+	fault.NodePool: {"NodePool", "a NodePool"},
 }
 
 // unnamedTitle is the title of a fault for a subject whose name is not known: "the config of a pool", not "of pool …".

@@ -15,6 +15,7 @@ type Lines struct {
 	Fault    *fault.Fault
 	Host     string // whose console shows them; "" if that is not known
 	Evidence []evidence.Item
+	Names    map[string]string // that the lines give, by what titles call them in braces: pull.registry
 }
 
 // ofLines returns the findings of log lines for an answer that has no cause: a text alone gives
@@ -41,7 +42,7 @@ func (o Options) ofLines(d *diagnosis.Diagnosis) []diagnosis.Finding {
 		}
 		list = append(list, diagnosis.Finding{
 			Fault: f.ID, Subject: s, Outcome: fault.Present, Severity: f.Severity, Evidence: l.Evidence, OfLines: true,
-			Title: fault.ShortTitle(f),
+			Title: fault.TitleOf(f, l.Names),
 		})
 	}
 	return list
@@ -65,6 +66,10 @@ func (e *Engine) withLines(ctx context.Context, w *facts.World, o Options, d *di
 		Findings: slices.DeleteFunc(slices.Clone(d.Findings), func(f diagnosis.Finding) bool {
 			return slices.ContainsFunc(more, func(m diagnosis.Finding) bool { return m.Key() == f.Key() })
 		}),
+	}
+	e.names = map[string]map[string]string{}
+	for _, l := range o.Lines {
+		e.names[l.Fault.ID] = l.Names
 	}
 	again.Findings = append(again.Findings, more...)
 	slices.SortStableFunc(again.Findings, func(a, b diagnosis.Finding) int { return fault.CompareKeys(a.Key(), b.Key()) })

@@ -56,3 +56,19 @@ func TestOfLines(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesOfLines: what lines name is in the title of their cause, as scan has it.
+func TestNamesOfLines(t *testing.T) {
+	f := &fault.Fault{ID: "image-pull-unauthorized", For: fault.Host, Severity: fault.Error, Title: "{pull.registry} refuses the credentials of {host}",
+		General: "the registry refuses the credentials of the host"}
+	d := &diagnosis.Diagnosis{Verdict: diagnosis.Verdict{Class: diagnosis.Undetermined}}
+	for want, names := range map[string]map[string]string{
+		"quay.io refuses the credentials of w1":            {"pull.registry": "quay.io", "host": "w1"},
+		"the registry refuses the credentials of the host": nil,
+	} {
+		found := Options{Lines: []Lines{{Fault: f, Names: names}}}.ofLines(d)
+		if len(found) != 1 || found[0].Title != want {
+			t.Errorf("%v: %+v, want %q", names, found, want)
+		}
+	}
+}

@@ -212,7 +212,7 @@ func TestMustGather(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := evidence.Description{Kind: mustgather.MustGather, Name: "dir/a", Whole: true, Now: time.Date(2026, 1, 2, 10, 10, 0, 25e7, time.UTC)}
+	want := evidence.Description{Kind: mustgather.MustGather, Name: "dir/a", File: true, Whole: true, Now: time.Date(2026, 1, 2, 10, 10, 0, 25e7, time.UTC)}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Errorf("Describe (-want +got):\n%s", diff)
 	}
