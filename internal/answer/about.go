@@ -72,7 +72,7 @@ func sourceParts(d *diagnosis.Diagnosis) []string {
 		parts = append(parts, "version unknown")
 	}
 	platform := d.Cluster.Platform
-	if platform == "None" { // what Infrastructure says of hosts without a platform
+	if strings.EqualFold(platform, "None") { // what Infrastructure, and install-config, say of hosts without a platform
 		platform = "platform None"
 	}
 	if about := strings.TrimSpace(platform + " " + d.Cluster.Topology); about != "" {

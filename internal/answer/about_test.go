@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/answer/answertest"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // TestUpdateWords: how far an update is stands next to the version that runs, and only what is reported.
@@ -29,5 +31,24 @@ func TestUpdateWords(t *testing.T) {
 	}
 	if parts := sourceParts(answertest.Base()); strings.Contains(strings.Join(parts, " "), "updating") {
 		t.Errorf("%q of a cluster that is not updated", parts)
+	}
+}
+
+// TestUnderWay: the first line of what is in progress as expected names the installation or the update.
+func TestUnderWay(t *testing.T) {
+	for want, update := range map[string]*diagnosis.Update{
+		"AS EXPECTED: for up to 26m more, until ":                               nil,
+		"AS EXPECTED: updating to 4.20.9; normal for up to 26m more, until ":    {To: "4.20.9"},
+		"AS EXPECTED: installing 4.20.3; normal for up to 26m more, until 2026": {First: true, To: "4.20.3"},
+	} {
+		d := answertest.Settling()
+		d.Cluster.Update, d.Cluster.Version = update, "4.20.3"
+		var out bytes.Buffer
+		if err := Roll(&out, d, Options{Style: page.Style{Width: page.NoWrap}}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
 	}
 }

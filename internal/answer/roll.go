@@ -323,6 +323,9 @@ func (t *text) byStage() {
 			line += t.lasts(first.Since)
 		}
 		if why := t.why(first); why != "" {
+			if len(g.Names) > 1 { // the reason of each has its own name
+				why = strings.ReplaceAll(why, first.Name, "HOST")
+			}
 			line += ": " + why
 		}
 		if first.Bootstrap() {

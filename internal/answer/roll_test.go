@@ -62,3 +62,25 @@ func TestRollOfPart(t *testing.T) {
 		}
 	}
 }
+
+// TestByStageNames: a reason that is said once for several hosts does not have the name of one of them.
+func TestByStageNames(t *testing.T) {
+	d := answertest.Base()
+	for _, name := range []string{"w1.example.com", "w2.example.com"} {
+		d.Hosts = append(d.Hosts, diagnosis.HostState{Name: name, Role: "worker", Expected: true, Stage: fault.StaticPods, State: diagnosis.StageWaiting,
+			Why: "no mirror pod kube-apiserver-" + name})
+	}
+	for want, names := range map[string][]string{
+		"w1.example.com, w2.example.com waiting at static-pods: no mirror pod kube-apiserver-HOST": {"w1.example.com", "w2.example.com"},
+		"w1.example.com waiting at static-pods: no mirror pod kube-apiserver-w1.example.com":       {"w1.example.com"},
+	} {
+		d.Groups.Hosts = []diagnosis.HostGroup{{Stage: fault.StaticPods, State: diagnosis.StageWaiting, Names: names}}
+		var out bytes.Buffer
+		if err := Answer(&out, "text", d, Options{Style: page.Style{Width: page.NoWrap}}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+}

@@ -278,11 +278,21 @@ func (t *text) installedAt() string {
 	if at.IsZero() || t.d.Now.Sub(at) > lately {
 		return ""
 	}
-	what := "something is still in progress, "
-	if u := t.d.Cluster.Update; u != nil && !u.First {
-		what = "the update to " + u.To + " is in progress, "
+	return "the installation was completed at " + page.Clock(at) + "; something is still in progress, "
+}
+
+// underWay says what is in progress, where that is an installation or an update.
+func (t *text) underWay() string {
+	u := t.d.Cluster.Update
+	switch {
+	case u == nil:
+		return t.installedAt()
+	case u.First && t.d.Cluster.Version != "":
+		return "installing " + t.d.Cluster.Version + "; normal "
+	case u.First || u.To == "":
+		return ""
 	}
-	return "the installation was completed at " + page.Clock(at) + "; " + what
+	return "updating to " + u.To + "; normal "
 }
 
 // clauses are the parts of verdictReason.
@@ -291,7 +301,7 @@ func (t *text) clauses() []string {
 	reason := v.Reason
 	switch {
 	case v.Class == diagnosis.Settling:
-		reason = t.installedAt() + "for up to " + fault.Span(v.Until.Sub(t.d.Now)) + " more, until " + page.Clock(v.Until) + "; run this again then"
+		reason = t.underWay() + "for up to " + fault.Span(v.Until.Sub(t.d.Now)) + " more, until " + page.Clock(v.Until) + "; run this again then"
 	case len(v.Open) > 0:
 		return t.questions()
 	case t.d.Source.Kind == planSource && len(t.d.Roots) > 0:
