@@ -19,6 +19,9 @@ var naming = []struct {
 	{[]string{"host", "node"}, regexp.MustCompile(`(?:\bnode[= ]"|\bnode \\"|node=)([a-z0-9][a-z0-9.-]*[a-z0-9])`)},
 	{[]string{"bmh.name", "host"}, regexp.MustCompile(`"(?i:baremetalhost)":\s*\{"name":\s*"([a-z0-9][a-z0-9.-]*)"`)},
 	{[]string{"operator"}, regexp.MustCompile(`(?i:\bcluster ?operators?[ /]|\boperator )"?([a-z][a-z0-9-]+)"?(?: |:|$)`)},
+	// openshift/library-go:pkg/operator/staticpod/controller/missingstaticpod/missing_static_pod_controller.go
+	{[]string{"operator"}, regexp.MustCompile(`\bstatic pod: \\?"?[a-z][a-z0-9-]+\\?"? in namespace: \\?"?openshift-([a-z][a-z-]*[a-z])`)},
+	{[]string{"host", "node"}, regexp.MustCompile(`\bon node: \\?"?([a-z0-9][a-z0-9.-]*[a-z0-9])\\?"? didn't show up`)},
 	{[]string{"pool", "ign.pool"}, regexp.MustCompile(`(?:\bpool[= ]"?|:2262[34]/config/|machineconfigpool/)([a-z0-9][a-z0-9.-]*[a-z0-9])\b`)},
 	{[]string{"etcd.peer"}, regexp.MustCompile(`\b(?:member|peer) "https?://([\w.:\[\]-]+):\d+" not found in member list`)},
 	{[]string{"csr"}, regexp.MustCompile(`\b(csr-[a-z0-9]{5})\b`)},
