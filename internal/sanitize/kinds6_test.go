@@ -10,6 +10,7 @@ var kindTexts6 = map[string][]string{
 	"flags in lines of their own": {
 		"    Args:\n      --api-token\n      §K\n      --root-password\n      §V", "--password\n§V", "Command:\n  tool\n  --bmc-password\n  §W\n  --port\n  443", "\"Cmd\": [\n  \"--password\",\n  \"§V\"\n],",
 		"I1120 12:00:00.123456       1 flags.go:1]     --password\nI1120 12:00:00.123456       1 flags.go:1]     §V", "\t--token\n\t§K",
+		"2026-11-20T13:55:46.800001Z \"Cmd\": [\n2026-11-20T13:55:46.800002Z   \"--password\",\n2026-11-20T13:55:46.800003Z   \"§V\"\n2026-11-20T13:55:46.800004Z ],",
 	},
 	"empty cells": {
 		" usename |    passwd      | valuntil \n---------+----------------+----------\n app     | §V | \n", "| user | password | note |\n|---|---|---|\n| a | §V |  |\n", " user | password | a | b \n------+----+---+---\n x | §V | 1 | \n",
@@ -26,6 +27,9 @@ var kindTexts6 = map[string][]string{
 	},
 	"elements with a name": {
 		"<key>Password</key>\n<string>§V</string>", "  <name>dfs.admin.password</name>\n  <value>§V</value>", "<key>apiToken</key>\n\t<string>§K</string>",
+	},
+	"arguments with zeros": {
+		"proctitle=69706D69746F6F6C002D5500726F6F74002D5000§Y00706F776572", "proctitle=6375726C002D750061646D696E3A§Y", "ipmitool\x00-U\x00root\x00-P\x00§V\x00power", "tool\x00--password\x00§V\x00run",
 	},
 	"names that go on": {
 		"DB_PASSWORD=\\\n§V", "DB_PASSWORD: \\\n  §V", "db.password = \\\n    §V", "token \\\n§K", "export BMC_PASSWORD=\\\n§V", "ENV API_TOKEN \\\n    §K",

@@ -298,7 +298,7 @@ func opensItem(end []byte) bool {
 		if before(`"'`) {
 			j--
 		}
-		if bytes.HasSuffix(end[:j], []byte("- ")) || j < i && len(bytes.TrimLeft(end[:j], " \t")) == 0 {
+		if bytes.HasSuffix(end[:j], []byte("- ")) || j < i && (len(bytes.TrimLeft(end[:j], " \t")) == 0 || end[j-1] == ' ') {
 			return true
 		}
 	}

@@ -16,6 +16,7 @@ const minNumbers = 8
 var numberMarks = []string{"45 45 45 45", "45,45,45,45", "45, 45, 45", "0x2d, 0x2d", "0x2d,0x2d", "2d2d2d2d2d424547494e",
 	"123 34 97 117 116 104", "123,34,97,117,116,104",
 	"7b2261757468",
+	"proctitle=",                                                                             // of audit: the arguments of a process in hexadecimal, with zeros between
 	"70617373", "50415353", "746f6b656e", "736563726574", "112 97 115 115", "112,97,115,115"} // pass, PASS, token, secret
 
 var (
@@ -62,7 +63,7 @@ func (s *Sanitizer) tells(raw string) bool {
 	if keyStore(raw) || strings.Contains(raw, "openssh-key-v1") {
 		return true
 	}
-	raw = asShown(raw)
+	raw = asShown(strings.ReplaceAll(raw, "\x00", " "))
 	text := textStart(raw)
 	return len(text) == len(raw) && (s.finds(text) || len((&bodyReader{opaque: s.opaque}).read(text)) > 0)
 }
@@ -70,6 +71,6 @@ func (s *Sanitizer) tells(raw string) bool {
 // hexText reports whether hexadecimal begins as text does, which that of a digest hardly does.
 func hexText(run string) bool {
 	raw, err := hex.DecodeString(run[:min(len(run), 16)])
-	text := strings.TrimLeft(string(raw), "\x1b") // of a color
+	text := strings.ReplaceAll(strings.TrimLeft(string(raw), "\x1b"), "\x00", " ") // of a color; between arguments
 	return err == nil && textStart(text) == text
 }

@@ -25,6 +25,7 @@ func readings(v string) []string {
 	if !covered(v) {
 		return nil
 	}
+	zeros := v
 	v = strings.ReplaceAll(v, "\x00", "")
 	list := []string{folded(overprinted(stripped(v, "")))}
 	if strings.ContainsAny(v, "\b\r") {
@@ -32,6 +33,9 @@ func readings(v string) []string {
 	}
 	if moves.get().MatchString(v) {
 		list = append(list, folded(overprinted(stripped(v, " "))))
+	}
+	if n := len(zeros) - len(v); n > 0 && n < len(v)/2 { // between arguments, not of UTF-16
+		list = append(list, folded(overprinted(stripped(strings.ReplaceAll(zeros, "\x00", " "), ""))))
 	}
 	if inside := commandStrings.get().ReplaceAllString(v, " $1 "); inside != v {
 		list = append(list, folded(overprinted(stripped(inside, ""))))
