@@ -22,8 +22,8 @@ func (a *app) rollCommand() *cobra.Command {
 which did not, at which stage each one stopped, why, with proof, and what is safe
 to do about it.
 
-Without a command it is ` + "`" + `status` + "`" + `. Nothing is changed but by fix, csr approve, worker
-and preflight --write.`,
+Without a command it is ` + "`" + `status` + "`" + `. Nothing is changed but by fix, csr approve, worker,
+nodepool and preflight --write.`,
 		Args: a.noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			o := a.source

@@ -249,6 +249,7 @@ func (a *app) backUp(state string, w nodepool.Want, pool kube.Object) (string, e
 func (a *app) waitUntilGone(ctx context.Context, h hub, w nodepool.Want, pool kube.Object, timeout time.Duration) error {
 	within, end := context.WithTimeout(ctx, timeout)
 	defer end()
+	defer a.Progress("waiting until NodePool %s is gone ", w.Name)()
 	why := "the HyperShift operator has not removed its finalizer: is it running (Deployment operator in namespace hypershift)?"
 	for {
 		now, err := h.api.Get(within, poolRef(w.Namespace, w.Name))

@@ -61,6 +61,7 @@ what was declared; 3 not ready within --timeout.`,
 
 const (
 	poolEvery = 3 * time.Second
+	poolBeat  = time.Minute
 	// poolRefused is for how long a condition has to refuse the NodePool before the wait ends: the first
 	// passes of a new HostedCluster know neither its payload nor its pull secret.
 	poolRefused = 2 * time.Minute
@@ -75,10 +76,12 @@ type poolWait struct {
 	userData   func(context.Context) (workers.UserData, error)
 	report     func(text string)
 	every      time.Duration
+	beat       time.Duration // after so long without a line, what is missing is shown again; 0 never
 	refused    time.Duration // how long a refusal has to hold
 	untouched  time.Duration
 	uid        string
 	told       map[string]string // what was reported last, by condition
+	reported   time.Time         // when something was
 	last       nodepool.State
 	seen       bool   // last was read
 	userReason string // why user-data cannot be used yet
@@ -95,11 +98,15 @@ func (e *poolRefusedError) Error() string { return strings.Join(e.reasons, "; ")
 // run ends without an error when a machine can be made, with a *poolRefusedError when that does not come
 // by itself, and with that of ctx when its time is over.
 func (p *poolWait) run(ctx context.Context) error {
-	p.told, p.began = map[string]string{}, time.Now()
+	p.told, p.began, p.reported = map[string]string{}, time.Now(), time.Now()
 	for {
 		done, err := p.look(ctx)
 		if done || err != nil {
 			return err
+		}
+		if p.beat > 0 && time.Since(p.reported) >= p.beat {
+			p.reported = time.Now()
+			p.report(fmt.Sprintf("waiting for %s: %s", time.Since(p.began).Round(time.Second), p.missing()[0]))
 		}
 		select {
 		case <-ctx.Done():
@@ -112,7 +119,7 @@ func (p *poolWait) run(ctx context.Context) error {
 // say reports a text once.
 func (p *poolWait) say(about, text string) {
 	if p.told[about] != text {
-		p.told[about] = text
+		p.told[about], p.reported = text, time.Now()
 		p.report(text)
 	}
 }
@@ -215,7 +222,7 @@ func (a *app) waitForPool(ctx context.Context, h hub, w nodepool.Want, f poolFla
 	defer end()
 	plan := workers.Plan{Hosted: a.source.Hosted, NodePool: w.Name, ControlPlane: hosted.ControlPlaneOf(w.Namespace, w.Cluster)}
 	wait := &poolWait{
-		want: w, every: poolEvery, refused: poolRefused, untouched: poolUntouched,
+		want: w, every: poolEvery, beat: poolBeat, refused: poolRefused, untouched: poolUntouched,
 		read:     func(ctx context.Context) (map[string]any, error) { return h.api.Get(ctx, poolRef(w.Namespace, w.Name)) },
 		userData: func(ctx context.Context) (workers.UserData, error) { return workers.Fresh(ctx, h, plan) },
 		report: func(text string) {

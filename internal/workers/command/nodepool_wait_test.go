@@ -87,6 +87,49 @@ func TestPoolWait(t *testing.T) {
 	}
 }
 
+// TestPoolWaitBeats: a wait in which nothing changes still shows what is missing.
+func TestPoolWaitBeats(t *testing.T) {
+	var said []string
+	p := &poolWait{
+		every: time.Millisecond, beat: 5 * time.Millisecond, refused: time.Hour, untouched: time.Hour,
+		read: func(context.Context) (map[string]any, error) {
+			return poolWith("a", clitest.Object{"type": "ValidGeneratedPayload", "status": "Unknown"}), nil
+		},
+		report: func(text string) { said = append(said, text) },
+	}
+	ctx, end := context.WithTimeout(t.Context(), 60*time.Millisecond)
+	defer end()
+	if err := p.run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if len(said) < 2 || !strings.HasPrefix(said[1], "waiting for ") || !strings.Contains(said[1], "has not built the payload yet") {
+		t.Errorf("%q", said)
+	}
+}
+
+// TestConfirm: what is typed at the terminal decides; a deletion wants the name.
+func TestConfirm(t *testing.T) {
+	for typed, want := range map[string][2]bool{"yes\n": {true, false}, "workers\n": {false, true}, "": {false, false}, "YES\n": {false, false}} {
+		confirm := func(ask func(*app) error) bool {
+			var errs bytes.Buffer
+			a := &app{App: cmdutil.New("rollcall", cmdutil.IO{In: strings.NewReader(typed), Out: &errs, Err: &errs, Getenv: func(string) string { return "" },
+				Screen: cmdutil.Screen{InTerminal: true, ErrTerminal: true}}), source: cmdutil.Options()}
+			err := ask(a)
+			if err != nil && !strings.Contains(err.Error(), "nothing was done") {
+				t.Error(err)
+			}
+			return err == nil
+		}
+		got := [2]bool{
+			confirm(func(a *app) error { return a.typedYes(workerFlags{}, "scale it") }),
+			confirm(func(a *app) error { return a.typedName(workerFlags{}, "workers", "delete it") }),
+		}
+		if got != want {
+			t.Errorf("%q: %v, want %v", typed, got, want)
+		}
+	}
+}
+
 // ends prints how the wait ended: each end has its code and the next command.
 func (p *poolWait) ends(t *testing.T, err error) {
 	t.Helper()
