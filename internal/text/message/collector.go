@@ -304,7 +304,7 @@ func (c *collector) enders() (list []ender) {
 		for _, l := range t.hosts {
 			list = append(list, ender{
 				line: l.Number, text: plainLower(nil, []byte(l.Text)), host: l.host, state: l.form == logline.State && !ansibleRecap.MatchString(l.Text),
-				typed: isTyped(l),
+				typed: isTyped(l) || r.command != nil,
 				over:  r.over, ends: r.Ends, stage: stageIndex(r.Proves),
 			})
 		}

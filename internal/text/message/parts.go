@@ -11,7 +11,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
 
-// partOf says by what the lines of a rule are told apart: each unit, and each pod, has failed by itself, and one of
+// partOf says by what the lines of a rule are told apart: each unit, each pod and each request stands by itself, and one of
 // them may be over while another one is not.
 type partOf uint8
 
@@ -19,11 +19,14 @@ const (
 	byNothing partOf = iota
 	byUnit
 	byPod
+	byRequest
 )
 
 // tellsApart is by what the lines of a rule are told apart: by the names that its sentence has or begins with.
 func (r *rule) tellsApart() partOf {
 	switch {
+	case strings.HasPrefix(r.Fault, "csr-") && len(r.Causes) == 0, len(r.parts) > 0 && string(r.parts[0]) == "csr-":
+		return byRequest
 	case r.Fault != "" || len(r.Causes) > 0:
 		return byNothing
 	case strings.Contains(r.Failure, "{svc.service}"):
@@ -36,7 +39,11 @@ func (r *rule) tellsApart() partOf {
 
 var unitName = regexp.MustCompile(`\b([a-zA-Z0-9@_-]+)\.service\b`)
 
-// key is the unit or the pod of a line, "" where the line names none.
+// requestName is how the API server names requests of kubelets (generateName "csr-" of
+// kubernetes/kubernetes:staging/src/k8s.io/client-go/util/certificate/csr).
+var requestName = regexp.MustCompile(`\bcsr-[a-z0-9]{5}\b`)
+
+// key is the unit, the pod or the request of a line, "" where the line names none.
 func (p partOf) key(l Line) string {
 	switch p {
 	case byUnit:
@@ -46,6 +53,8 @@ func (p partOf) key(l Line) string {
 		if m := unitName.FindStringSubmatch(l.Text); m != nil {
 			return m[1]
 		}
+	case byRequest:
+		return requestName.FindString(l.Text)
 	case byPod:
 		if l.row.logged {
 			return l.row.namespace + "/" + l.row.name

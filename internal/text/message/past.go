@@ -71,7 +71,7 @@ type ender struct {
 	host  string
 	over  *pattern
 	ends  []string // faults
-	typed bool     // a command that was typed: also what a table before it shows is over
+	typed bool     // a command that was typed, or its output: also what a table before it shows is over
 	state bool     // a row of a table: it ends what other rows of it show, before and behind it
 	stage int      // the stage that it proves, and all before it; -1 where none
 }

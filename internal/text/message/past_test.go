@@ -1,6 +1,7 @@
 package message
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -41,6 +42,45 @@ func TestPast(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if r := readText(t, x, tt.text); r.Result != tt.want {
 				t.Errorf("%s, want %s: %+v", r.Result, tt.want, r)
+			}
+		})
+	}
+}
+
+// TestRequestsOneByOne: a request is over when the API server has answered that it was approved, and only that one.
+func TestRequestsOneByOne(t *testing.T) {
+	x := builtIn(t)
+	row := func(name string) string {
+		return name + "   5h11m   kubernetes.io/kube-apiserver-client-kubelet   system:serviceaccount:openshift-machine-config-operator:node-bootstrapper   <none>   Pending\n"
+	}
+	const typed, answer = "$ oc adm certificate approve csr-4kd2p csr-9aaaa\n", "certificatesigningrequest.certificates.k8s.io/"
+	const forbidden = `Error from server (Forbidden): certificatesigningrequests.certificates.k8s.io "csr-4kd2p" is forbidden: User "u" cannot update resource` + "\n"
+	both := row("csr-4kd2p") + row("csr-9aaaa")
+	for name, tt := range map[string]struct {
+		text string
+		want Result
+		left string // a request that is in the cause, and
+		gone string // one that is not
+	}{
+		"only typed":          {both + typed, Present, "csr-4kd2p", ""},
+		"refused":             {both + typed + forbidden, Present, "csr-9aaaa", ""},
+		"the first approved":  {both + typed + answer + "csr-4kd2p approved\n", Present, "csr-9aaaa", "csr-4kd2p"},
+		"the second approved": {both + typed + answer + "csr-9aaaa approved\n", Present, "csr-4kd2p", "csr-9aaaa"},
+		"both approved":       {both + typed + answer + "csr-4kd2p approved\n" + answer + "csr-9aaaa approved\n", Absent, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := readText(t, x, tt.text)
+			if r.Result != tt.want {
+				t.Fatalf("%s, want %s: %+v", r.Result, tt.want, r)
+			}
+			var lines strings.Builder
+			for _, m := range slices.Concat(r.Matches, r.Symptoms) {
+				for _, l := range m.Lines {
+					lines.WriteString(l.Text + "\n")
+				}
+			}
+			if !strings.Contains(lines.String(), tt.left) || tt.gone != "" && strings.Contains(lines.String(), tt.gone) {
+				t.Errorf("the cause has\n%s", lines.String())
 			}
 		})
 	}
