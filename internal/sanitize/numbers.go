@@ -12,12 +12,12 @@ import (
 // minNumbers is how many numbers in a row are read: what is shorter says nothing without a name.
 const minNumbers = 8
 
-// numberMarks are the beginnings of a key in PEM and of a pull secret in numbers.
+// numberMarks are the beginnings of a key in PEM and of a pull secret in numbers, and what is in front of the
+// arguments of a process in a log of audit: hexadecimal with zeros between.
 var numberMarks = []string{"45 45 45 45", "45,45,45,45", "45, 45, 45", "0x2d, 0x2d", "0x2d,0x2d", "2d2d2d2d2d424547494e",
 	"123 34 97 117 116 104", "123,34,97,117,116,104",
 	"7b2261757468",
-	"proctitle=",                                                                             // of audit: the arguments of a process in hexadecimal, with zeros between
-	"70617373", "50415353", "746f6b656e", "736563726574", "112 97 115 115", "112,97,115,115"} // pass, PASS, token, secret
+	"proctitle=", "70617373", "50415353", "746f6b656e", "736563726574", "112 97 115 115", "112,97,115,115"} // pass, PASS, token, secret
 
 var (
 	numberLists = lazily(`(?:\b(?:0x[0-9a-fA-F]{1,2}|\d{1,3})(?:, ?| )){7,}(?:0x[0-9a-fA-F]{1,2}|\d{1,3})\b`)
