@@ -60,7 +60,11 @@ func ofRow(words string, t *ruleMatches) string {
 		return words + strings.Replace(more, " and", ", and", 1)
 	}
 	if m := bareNoun.FindStringSubmatch(words); m != nil {
-		return cmp.Or(strings.TrimPrefix(m[1], "a "), l.row.kind) + " " + l.row.name + more + words[len(m[0])-1:]
+		says := words[len(m[0])-1:]
+		if more != "" {
+			says = strings.Replace(strings.Replace(says, " is ", " are ", 1), " has ", " have ", 1)
+		}
+		return cmp.Or(strings.TrimPrefix(m[1], "a "), l.row.kind) + " " + l.row.name + more + says
 	}
 	return strings.TrimSpace(l.row.kind+" "+l.row.name) + more + ": " + words
 }
