@@ -21,7 +21,7 @@ import (
 func (a *app) explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   `explain ID|"TEXT"`,
-		Short: "what a fault, a log line, a command, advice, a stage or a word means",
+		Short: "what a fault, a line, a command, advice, a stage or a word means",
 		Long: `Explain prints what is known about a fault, a remedy, a refused remedy (unsafe advice),
 a fact, a stage of the join path, or a word that a screen prints, such as a first line.
 

@@ -39,11 +39,11 @@ func trimRight(s string) string { return strings.TrimRightFunc(s, unicode.IsSpac
 
 // firstFlags are the flags of the first screen of the help, with what they are for in few words.
 var firstFlags = []struct{ flag, use string }{
-	{"--from PATH", "read this archive, directory, journal or object, and no cluster"},
+	{"--from PATH", "read this archive, directory, journal or object"},
 	{"--console HOST=FILE", "add what a person saw on the screen of a host"},
 	{"--expect NAME[=IP]", "this host should be there, even if nothing names it yet"},
-	{"--install-dir DIR", "the cluster that openshift-install makes in this directory"},
-	{"-o, --output WORD", "text, wide, name, json, yaml, html, markdown, sarif, junit"},
+	{"--install-dir DIR", "the cluster that openshift-install makes there"},
+	{"-o, --output WORD", "text, wide, name, json, yaml, html, markdown, ..."},
 	{"--context NAME", "context of the kubeconfig"},
 }
 
@@ -86,7 +86,7 @@ func (a *app) helpCommand() *cobra.Command {
 func (a *app) optionsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "options",
-		Short: "list every flag of status and diagnose, and those that all commands have",
+		Short: "list the flags of status and diagnose, and those of all commands",
 		Long: `Options lists the flags of status and diagnose by what they are for, and at the end those
 that every command has. Other commands have some of them and some of their own: see the
 help of each.`,

@@ -45,7 +45,7 @@ func (a *app) hostsCommand() *cobra.Command {
 	var f hostsFlags
 	cmd := &cobra.Command{
 		Use:   "hosts",
-		Short: "run rollcall-host on many hosts over ssh, and diagnose what they show",
+		Short: "run rollcall-host on hosts over ssh, and diagnose what they show",
 		Long: `Hosts connects to hosts with your own ssh program, runs rollcall-host on each and
 diagnoses what they show: before there is an API, without it, and when it lies. No
 cluster is read unless one is named; with --context or --from its answer is joined.

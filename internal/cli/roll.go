@@ -19,11 +19,11 @@ func (a *app) rollCommand() *cobra.Command {
 		Use:   "rollcall",
 		Short: "show which hosts of an OpenShift cluster have not joined, and why",
 		Long: `Rollcall shows which hosts of an OpenShift cluster should have joined,
-which did not, at which stage each one stopped, why, with proof, and what is safe
-to do about it.
+which did not, at which stage each one stopped, why, with proof, and what is
+safe to do about it.
 
-Without a command it is ` + "`" + `status` + "`" + `. Nothing is changed but by fix, csr approve, worker,
-nodepool and preflight --write.`,
+Without a command it is ` + "`" + `status` + "`" + `. Nothing is changed but by fix, csr approve,
+worker, nodepool and preflight --write.`,
 		Args: a.noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			o := a.source

@@ -36,7 +36,7 @@ func Command(frame *cmdutil.App, version string) *cobra.Command {
 	a := &app{App: frame, version: version, source: cmdutil.Options()}
 	cmd := &cobra.Command{
 		Use:   "fleet [ARCHIVE...]",
-		Short: "the status of many clusters or archives in one table, the worst first",
+		Short: "the status of many clusters or archives, the worst first",
 		Long: `Fleet asks many clusters, or reads many archives, side by side, and prints a line for
 each: what is wrong, how many hosts are done, and which cause is in more than one of
 them. One that does not answer in its time (--within) is a line, too, and delays none of

@@ -35,7 +35,7 @@ type csrFlags struct {
 func (a *app) csrCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "csr",
-		Short: "list, explain and approve the certificate requests of hosts that join",
+		Short: "list, explain and approve the requests of hosts that join",
 		Long: `Whoever can fetch Ignition may ask for the identity of any node, so a request's name is
 only a claim. Rollcall approves exactly the requests of hosts that are expected: by an
 object of the cluster, or because you name them with --expect. A control-plane host is

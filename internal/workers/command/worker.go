@@ -46,7 +46,7 @@ type workerFlags struct {
 func (a *app) workerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worker",
-		Short: "make the workers of a hosted cluster of platform None, and let them join",
+		Short: "make the workers of a hosted cluster of platform None",
 		Long: `Worker makes machines for a NodePool of platform None. HyperShift makes none on that
 platform, and no controller approves the requests of their kubelets.
 
