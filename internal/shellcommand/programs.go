@@ -102,9 +102,12 @@ func known() map[string]program {
 	}
 	for n, does := range map[string]string{"touch": "creates a file", "rm": "removes files", "mv": "moves files", "cp": "copies files", "ln": "links files",
 		"chmod": "changes rights of files", "chown": "changes owners of files",
-		"reboot": "reboots the host", "shutdown": "switches the host off", "poweroff": "switches the host off", "kill": "ends processes",
+		"reboot": "reboots the host", "shutdown": "switches the host off", "poweroff": "switches the host off", "halt": "stops the host",
+		"kill":  "ends processes",
 		"pkill": "ends processes", "killall": "ends processes",
-		"wipefs": "wipes a disk", "dd": "writes raw data", "mkfs": "formats a disk", "sgdisk": "changes partitions", "iptables": "changes the firewall",
+		"wipefs": "wipes a disk", "dd": "writes raw data", "mkfs": "formats a disk", "mkfs.xfs": "formats a disk", "mkfs.ext4": "formats a disk",
+		"sgdisk": "changes partitions", "sfdisk": "changes partitions", "parted": "changes partitions", "blkdiscard": "wipes a disk",
+		"iptables":   "changes the firewall",
 		"nft":        "changes the firewall",
 		"restorecon": "changes labels of files", "vi": "edits a file", "vim": "edits a file", "nano": "edits a file", "scp": "copies files between hosts",
 		"rsync":            "copies files between hosts",
@@ -189,12 +192,16 @@ func judgeDebug(programs map[string]program, oc program, words []string) (Effect
 // judgeCurl: a request without data and with no method of its own reads.
 func judgeCurl(words []string) (Effect, string) {
 	for i, w := range words {
+		name, method, joined := strings.Cut(w, "=")
+		if !joined && i+1 < len(words) {
+			method = words[i+1]
+		}
 		switch {
-		case w == "-X" || w == "--request":
-			if i+1 < len(words) && !slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, strings.ToUpper(words[i+1])) {
+		case name == "-X" || name == "--request":
+			if method != "" && !slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, strings.ToUpper(method)) {
 				return Changes, "sends a request that changes something"
 			}
-		case w == "-d" || strings.HasPrefix(w, "--data") || w == "-T" || w == "--upload-file" || w == "-F":
+		case name == "-d" || strings.HasPrefix(name, "--data") || name == "-T" || name == "--upload-file" || name == "-F":
 			return Changes, "sends data"
 		}
 	}
