@@ -41,7 +41,31 @@ func TestOthers(t *testing.T) {
 		{"healthy", "ssh core@w0 sudo reboot", Unsafe, "is not drained"},
 		{"healthy", "ssh core@w0 'sudo rm -rf /var/lib/kubelet/pki'", Unsafe, "reports"},
 		{"certificate", "ssh core@w1 'sudo mv /var/lib/kubelet/pki/* /root/'", Person, "has not reported"},
-		{"healthy", "ssh core@w0 sudo wipefs -a /dev/sda", Person, "gone for good"},
+		{"healthy", "ssh core@w0 sudo wipefs -a /dev/sda", Person, "gone for good. w0 reports and runs"},
+		{"certificate", "ssh core@w1 sudo mkfs.xfs -f /dev/sdb", Person, "w1 has not reported"},
+		{"healthy", "ssh core@m0 sudo wipefs -a /dev/sda", Unsafe, "m0 is a control-plane node that reports"},
+		{"healthy", "dd if=/dev/zero of=/dev/sda", Person, "On which host it runs is not in its text"},
+		{"healthy", "oc delete pods --all", Unknown, "current project"},
+		{"healthy", "oc delete pods -A -l k8s-app=machine-config-server", Safe, "machine-config-server-tls and node-bootstrapper-token exist"},
+		{"mcs", "oc delete pods -A -l k8s-app=machine-config-server", Unsafe, "machine-config-server-tls is missing"},
+		{"healthy", "oc delete ns kube-system", Safe, "refuses"},
+		{"healthy", "oc delete ns shop openshift-etcd", Unsafe, "the CA bundle"},
+		{"healthy", "oc delete ns openshift-ingress", Unsafe, "its 2 pods stop"},
+		{"healthy", "oc delete ns openshift-kube-apiserver", Unsafe, "static pods run on"},
+		{"healthy", "oc delete ns $NS", Person, "not in its text"},
+		{"healthy", "oc delete pvc data-db-0 -n shop", Person, "reclaim policy"},
+		{"healthy", "oc delete all --all -n shop", Person, "1 pod and what would create them again"},
+		{"healthy", "oc delete all --all", Unknown, "current project"},
+		{"healthy", "oc delete all --all -A", Unsafe, "every namespace"},
+		{"healthy", "oc delete crd baremetalhosts.metal3.io", Unsafe, "BareMetalHosts"},
+		{"healthy", "oc delete crd widgets.example.com", Person, "every object of the kind"},
+		{"healthy", "oc label node w0 node-role.kubernetes.io/master=", Unsafe, "becomes a control-plane node"},
+		{"healthy", "oc label node w0 node-role.kubernetes.io/worker-", Unsafe, "leaves pool worker"},
+		{"healthy", "oc label node w0 node-role.kubernetes.io/worker=", Safe, "nothing changes"},
+		{"healthy", "oc label node w0 node-role.kubernetes.io/infra=", Unknown, "no pool picks"},
+		{"healthy", "oc label node w0 example.com/rack=7", Unknown, "not judged"},
+		{"healthy", "oc annotate mc 99-worker-ssh force-refresh=1", Safe, "pointless"},
+		{"healthy", "oc annotate mc 00-worker machineconfiguration.openshift.io/generated-by-controller-version=x --overwrite", Unsafe, "stops rendering"},
 		{"healthy", "ssh core@m0 sudo rm /etc/kubernetes/manifests/kube-apiserver-pod.yaml", Unsafe, "stops on m0"},
 		{"healthy", "ssh core@m0 sudo chronyc makestep", Unsafe, "clock"},
 		{"healthy", "ssh core@w0 sudo rpm-ostree install strace", Unsafe, "owns the operating system"},
@@ -54,6 +78,8 @@ func TestOthers(t *testing.T) {
 		{"healthy", "oc scale machineset lark-x7k2p-worker-0 -n openshift-machine-api --replicas=3", Safe, "0 are available"},
 		{"mcs", "oc scale machineset lark-x7k2p-worker-0 -n openshift-machine-api --replicas=3", Unsafe, "no new host can boot"},
 		{"healthy", "oc patch bmh w0 -n openshift-machine-api --type merge -p '{\"spec\":{\"online\":false}}'", Unsafe, "without a drain"},
+		{"healthy", "systemctl stop kubelet", Unknown, "on which host it runs is not in its text: give"},
+		{"healthy", "sudo rm -rf /var/lib/etcd", Person, "whether this host has an etcd member is not known"},
 		{"healthy", "frobnicate --all", Unknown, ""},
 	} {
 		q := *stateQuestion(t, c.state)
@@ -65,6 +91,43 @@ func TestOthers(t *testing.T) {
 		}
 		if r.Verdict != c.verdict || !strings.Contains(r.Why, c.why) {
 			t.Errorf("%s in %s:\n\tgot  %s: %s\n\twant %s: %s", c.command, c.state, r.Verdict, r.Why, c.verdict, c.why)
+		}
+	}
+}
+
+// TestUndo: what stays off is not said to come back, and a command without its host is one sentence.
+func TestUndo(t *testing.T) {
+	for _, c := range []struct{ command, undo string }{
+		{"virsh destroy m1", "virsh start m1"},
+		{"virsh shutdown w0", "virsh start w0"},
+		{"virsh reboot w0", comesBack},
+		{"virsh reset m1", comesBack},
+		{"ssh core@w0 sudo reboot", comesBack},
+		{"ssh core@w0 sudo reboot -p", "switches it on again"},
+		{"ssh core@w0 sudo systemctl reboot", comesBack},
+		{"ssh core@w0 sudo shutdown -r now", comesBack},
+		{"ssh core@w0 sudo shutdown -h now", "switches it on again"},
+		{"ssh core@w0 sudo shutdown -c", "order the shutdown again"},
+		{"ssh core@w0 sudo poweroff", "switches it on again"},
+		{"ssh core@w0 sudo halt", "switches it on again"},
+		{"oc debug node/m1 -- chroot /host systemctl poweroff", "switches it on again"},
+		{"ssh core@w0 sudo systemctl stop kubelet", "systemctl start kubelet"},
+		{"ssh core@w0 sudo systemctl restart kubelet", "none needed"},
+		{"ssh core@w0 sudo systemctl stop crio", "systemctl start crio kubelet"},
+		{"ssh core@w0 sudo systemctl restart crio", comesBack},
+		{"ipmitool -I lanplus -H 198.51.100.11 -U a -P b chassis power off", "switches it on again"},
+		{"ipmitool -I lanplus -H 198.51.100.11 -U a -P b chassis power cycle", comesBack},
+		{`curl -k -u a:b -X POST https://198.51.100.11/redfish/v1/Systems/1/Actions/ComputerSystem.Reset -d '{"ResetType":"ForceOff"}'`, "switches it on again"},
+		{`curl -k -u a:b -X POST https://198.51.100.11/redfish/v1/Systems/1/Actions/ComputerSystem.Reset -d '{"ResetType":"ForceRestart"}'`, comesBack},
+		{"oc patch bmh w0 -n openshift-machine-api --type merge -p '{\"spec\":{\"online\":false}}'", "online: true"},
+		{"oc adm cordon w0", "oc adm uncordon w0"},
+		{"oc adm drain w0 --ignore-daemonsets", "oc adm uncordon w0"},
+	} {
+		q := *stateQuestion(t, "healthy")
+		q.Text = c.command
+		r, err := Answer(t.Context(), &q)
+		if err != nil || len(r.Steps) != 1 || !strings.Contains(r.Steps[0].Undo, c.undo) || c.undo != comesBack && strings.Contains(r.Steps[0].Undo, comesBack) {
+			t.Errorf("%s: %v: %q, want %q", c.command, err, r.Steps[0].Undo, c.undo)
 		}
 	}
 }

@@ -65,8 +65,8 @@ var files = []Judgment{{
 	Final: "the data of an etcd member that is deleted does not come back",
 	Decide: func(ctx context.Context, l *look, c *shellcommand.Call) (*decision, error) {
 		n, err := l.hostNode(ctx, c)
-		if gone := (*notThere)(nil); asNotThere(err, &gone) {
-			return &decision{verdict: Person, why: "whether " + c.Host + " has an etcd member is not known: if it has, its data does not come back",
+		if gone := (*notThere)(nil); asNotThere(err, &gone) || c.Host == "" {
+			return &decision{verdict: Person, why: "whether " + hostOf(c)[0] + " has an etcd member is not known: if it has, its data does not come back",
 				objects: hostOf(c),
 				undo:    "none without a backup", instead: []string{"mv /var/lib/etcd to another name instead of rm", backupFirst}}, nil
 		}
@@ -99,18 +99,64 @@ var files = []Judgment{{
 	Decide:  decideIdentity,
 	Sources: []fault.Ref{{Repo: "kubernetes/kubernetes", Path: "pkg/kubelet/certificate/bootstrap/bootstrap.go", Symbol: "LoadClientConfig"}},
 }, {
-	ID: "wipe", Commands: "wipefs, dd, mkfs, sgdisk, coreos-installer install, rm -rf /var/lib/kubelet", Local: true,
+	ID: "wipe", Commands: "wipefs, dd, mkfs, sgdisk, parted, blkdiscard, coreos-installer install, rm -rf /var/lib/kubelet", Local: true,
 	Matches: func(c *shellcommand.Call) bool {
-		return c.Effect == shellcommand.Changes && slices.Contains([]string{"wipefs", "dd", "mkfs", "sgdisk", "coreos-installer"}, c.Program) || away(c,
-			`^/(var(/lib(/kubelet)?)?)?/?$`)
+		return c.Effect == shellcommand.Changes && slices.Contains(diskPrograms, c.Program) || away(c, `^/(var(/lib(/kubelet)?)?)?/?$`)
 	},
-	Final: "what is on the disk is gone for good",
-	Decide: func(_ context.Context, _ *look, c *shellcommand.Call) (*decision, error) {
-		return &decision{verdict: Person, why: "what is on the disk is gone for good", objects: hostOf(c), undo: "none", lost: "the disk",
-			instead: []string{"compare the serial number or WWN of the disk first: lsblk -o NAME,SERIAL,WWN"}}, nil
-	},
+	Final:   "what is on the disk is gone for good",
+	Decide:  decideWipe,
 	Sources: []fault.Ref{{Repo: "util-linux/util-linux", Path: "misc-utils/wipefs.8.adoc"}},
 }}
+
+var diskPrograms = []string{"wipefs", "dd", "mkfs", "mkfs.xfs", "mkfs.ext4", "sgdisk", "sfdisk", "parted", "blkdiscard", "coreos-installer"}
+
+// decideWipe: which disk a name such as /dev/sda is, no source says; what the host carries, it does.
+func decideWipe(ctx context.Context, l *look, c *shellcommand.Call) (*decision, error) {
+	d := &decision{verdict: Person, why: "what is on the disk is gone for good", objects: hostOf(c), undo: "none", lost: "the disk",
+		instead: []string{"compare the serial number or WWN of the disk first: lsblk -o NAME,SERIAL,WWN,MOUNTPOINTS"}}
+	if c.Host == "" {
+		d.why += ". On which host it runs is not in its text: on a node of the cluster it can be the disk that the node runs from"
+		return d, nil
+	}
+	n, err := l.hostNode(ctx, c)
+	if gone := (*notThere)(nil); asNotThere(err, &gone) {
+		d.why += ". " + c.Host + " is no node of the cluster that was read"
+		return d, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	d.objects = []string{refOf(n)}
+	silent, item, err := l.silence(ctx, n.Name)
+	if err != nil {
+		return nil, err
+	}
+	d.evidence = []evidence.Item{item}
+	s, hosted, err := l.etcd(ctx)
+	etcd := err == nil && !hosted && control(n)
+	switch {
+	case silent > 0 && etcd && s.healthy < s.quorum:
+		d.verdict, d.evidence = Unsafe, append(d.evidence, s.evidence...)
+		d.why = fmt.Sprintf("etcd has no quorum (%d of %d members are healthy): the data on the disk of %s may be needed to restore it", s.healthy, s.members,
+			n.Name)
+		d.instead = append(d.instead, "rollcall explain etcd-no-quorum")
+	case silent > 0:
+		d.why += fmt.Sprintf(". %s has not reported for %s: right only if the host is installed again", n.Name, ago(silent))
+	case control(n):
+		d.verdict = Unsafe
+		d.why = n.Name + " is a control-plane node that reports: where this is its disk, the etcd member and its data are gone for good"
+		if etcd {
+			d.evidence = append(d.evidence, s.evidence...)
+			if why, bad := s.without(n.Name); bad {
+				d.why += ". And " + why
+			}
+		}
+		d.instead = append(d.instead, "rollcall explain replace-control-plane-node")
+	default:
+		d.why += ". " + n.Name + " reports and runs: right only for a disk that it does not run from, or after a drain and the deletion of its node"
+	}
+	return d, nil
+}
 
 // away reports whether a call moves or deletes a path that fits a pattern.
 func away(c *shellcommand.Call, pattern string) bool {

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -40,14 +41,20 @@ var hosts = []Judgment{{
 			return nil, err
 		}
 		if !has(c, `online"?\s*:\s*"?false`) {
-			return &decision{verdict: Safe, why: "the baremetal operator switches the host on", objects: refs(list), undo: "online: false"}, nil
+			return &decision{verdict: Safe, why: "the baremetal operator switches the host on", objects: refs(list),
+				undo: "the same with online: false, which switches it off without a drain"}, nil
 		}
-		return l.powerOff(ctx, list, "the baremetal operator switches it off, without a drain")
+		d, err := l.powerOff(ctx, list, "the baremetal operator switches it off, without a drain")
+		if err == nil {
+			d.undo = "the same with online: true"
+		}
+		return d, err
 	},
 	Sources: []fault.Ref{{Repo: "metal3-io/baremetal-operator", Path: "internal/controller/metal3.io/baremetalhost_controller.go", Symbol: "manageHostPower"}},
 }, {
-	ID: "bmc-power", Commands: "ipmitool power, chassis power", Matches: func(c *shellcommand.Call) bool {
-		return c.Program == "ipmitool" && slices.Contains(c.Args, "power") && !slices.Contains(c.Args, "status")
+	ID: "bmc-power", Commands: "ipmitool power, chassis power, a Redfish ComputerSystem.Reset", Matches: func(c *shellcommand.Call) bool {
+		return c.Program == "curl" && c.Effect == shellcommand.Changes && has(c, `ComputerSystem\.Reset`) ||
+			c.Program == "ipmitool" && slices.Contains(c.Args, "power") && !slices.Contains(c.Args, "status")
 	},
 	Reads:   []evidence.Need{evidence.Objects(evidence.BareMetalHosts, "")},
 	Decide:  decideIPMI,
@@ -96,7 +103,12 @@ func annotation(o *evidence.Object, key string) (string, bool) {
 
 // decideIPMI finds the hosts behind the address of a BMC.
 func decideIPMI(ctx context.Context, l *look, c *shellcommand.Call) (*decision, error) {
-	address := c.Value("-H")
+	address, what := c.Value("-H"), ""
+	if c.Program == "curl" {
+		address, what = bmcRequest(c)
+	} else {
+		what = c.Args[len(c.Args)-1]
+	}
 	list, err := l.some(ctx, evidence.BareMetalHosts, "")
 	if err != nil {
 		return nil, err
@@ -110,17 +122,45 @@ func decideIPMI(ctx context.Context, l *look, c *shellcommand.Call) (*decision, 
 	if len(mine) == 0 {
 		return nil, &notThere{what: "BareMetalHost with the BMC", name: address}
 	}
-	switch what := c.Args[len(c.Args)-1]; what {
-	case "on":
-		d := &decision{verdict: Safe, why: "it switches the host on", objects: refs(mine)}
+	switch strings.ToLower(what) {
+	case "on", "forceon":
+		d := &decision{verdict: Safe, why: "it switches the host on", objects: refs(mine), undo: "drain its node first, then switch it off"}
 		if evidence.Field(mine[0].Content, "spec", "online") == false {
 			d.why = "the BareMetalHost says online: false: the baremetal operator switches it off again within about a minute"
 		}
 		return d, nil
 	default:
-		return l.powerOff(ctx, mine, "")
+		d, err := l.powerOff(ctx, mine, "")
+		switch {
+		case err != nil:
+		case resets(what):
+			d.undo = comesBack
+		case evidence.Field(mine[0].Content, "spec", "online") == true:
+			d.undo = "the baremetal operator switches it on again, where the BMC answers; else the same command with on"
+		default:
+			d.undo = "the same command with on: it stays off until then"
+		}
+		return d, err
 	}
 }
+
+// resets reports whether a host runs again after a verb of a BMC.
+func resets(verb string) bool {
+	return slices.ContainsFunc([]string{"cycle", "reset", "restart"}, func(w string) bool { return strings.Contains(strings.ToLower(verb), w) })
+}
+
+// bmcRequest is the address and the ResetType of a Redfish request.
+func bmcRequest(c *shellcommand.Call) (address, what string) {
+	for _, a := range c.Args {
+		if _, rest, ok := strings.Cut(a, "://"); ok {
+			address, _, _ = strings.Cut(rest, "/")
+		}
+	}
+	_, rest, _ := strings.Cut(c.Text, "ResetType")
+	return address, resetType.FindString(rest)
+}
+
+var resetType = regexp.MustCompile(`[A-Za-z]+`)
 
 func quote(s string) string { return strings.NewReplacer(".", `\.`, "[", `\[`, "]", `\]`).Replace(s) }
 
@@ -178,5 +218,8 @@ func decideVirsh(ctx context.Context, l *look, c *shellcommand.Call) (*decision,
 	if verb == "start" {
 		return &decision{verdict: Safe, why: "it starts the machine", undo: "virsh shutdown " + name}, nil
 	}
-	return l.away(ctx, node, "virsh "+verb)
+	if verb == "reset" || verb == "reboot" {
+		return l.away(ctx, node, "virsh "+verb, comesBack)
+	}
+	return l.away(ctx, node, "virsh "+verb, "virsh start "+name)
 }

@@ -69,9 +69,7 @@ var nodes = []Judgment{{
 		return is("node", "annotate", "patch")(c) && has(c, `machineconfiguration\.openshift\.io/|currentConfig|desiredConfig`)
 	},
 	Decide: func(ctx context.Context, l *look, c *shellcommand.Call) (*decision, error) {
-		return &decision{verdict: Unsafe, why: "it tells the machine-config-daemon something that may not be so: it then trusts a config that is not on " +
-			"the disk",
-			instead: []string{"rollcall explain patch-annotations-blindly"}, lost: "the daemon's knowledge of what is on the disk"}, nil
+		return l.setConfig(ctx, c)
 	},
 	Sources: []fault.Ref{{Repo: "openshift/machine-config-operator", Path: "pkg/daemon/daemon.go"}},
 }}

@@ -17,14 +17,26 @@ var onHostSource = []fault.Ref{{Repo: "openshift/machine-config-operator", Path:
 // onHost judge what is run on a host: reboots, services, containers, packages.
 var onHost = []Judgment{{
 	ID: "reboot", Commands: "systemctl reboot, reboot, shutdown, poweroff", Matches: func(c *shellcommand.Call) bool {
-		return c.Program == "reboot" || c.Program == "shutdown" || c.Program == "poweroff" || systemd(c, []string{"reboot", "poweroff", "halt", "kexec"}, "")
+		return slices.Contains([]string{"reboot", "shutdown", "poweroff", "halt"}, c.Program) ||
+			systemd(c, []string{"reboot", "poweroff", "halt", "kexec"}, "")
 	},
 	Decide: func(ctx context.Context, l *look, c *shellcommand.Call) (*decision, error) {
 		n, err := l.hostNode(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		return l.away(ctx, n, "a reboot")
+		if _, called := c.Flag("-c"); called && c.Program == "shutdown" {
+			return &decision{verdict: Safe, objects: []string{refOf(n)}, why: "it calls a shutdown off that was ordered for later", lost: "nothing",
+				undo: "order the shutdown again"}, nil
+		}
+		if !staysOff(c) {
+			return l.away(ctx, n, "a reboot", comesBack)
+		}
+		undo, err := l.powerOn(ctx, n.Name)
+		if err != nil {
+			return nil, err
+		}
+		return l.away(ctx, n, "switching it off", undo)
 	},
 	Sources: []fault.Ref{{Repo: "openshift/machine-config-operator", Path: "templates/master/01-master-kubelet/_base/files/kubelet.yaml"}},
 }, {
@@ -60,7 +72,10 @@ var onHost = []Judgment{{
 		if err != nil {
 			return nil, err
 		}
-		return l.away(ctx, n, "the kubelet goes down with crio, and a restart")
+		if c.Args[0] == "stop" {
+			return l.away(ctx, n, "the kubelet goes down with crio, and stopping it", "on the host: sudo systemctl start crio kubelet")
+		}
+		return l.away(ctx, n, "the kubelet goes down with crio, and a restart", comesBack)
 	},
 	Sources: onHostSource,
 }, {
@@ -134,7 +149,42 @@ func hostOf(c *shellcommand.Call) []string {
 }
 
 // errNoHost says that a command does not say where it runs.
-var errNoHost = &notThere{what: "node", name: "that it names: give the command with the host, as ssh core@HOST or oc debug node/NODE -- runs it"}
+var errNoHost = undecidedf("on which host it runs is not in its text: give the command with the host, as ssh core@HOST COMMAND, or " +
+	"oc debug node/NODE -- chroot /host COMMAND")
+
+// comesBack is the undo of what ends by itself.
+const comesBack = "it comes back by itself"
+
+// staysOff reports whether a host stays off after a call: shutdown does, but for -r.
+func staysOff(c *shellcommand.Call) bool {
+	_, halts := c.Flag("-p", "--poweroff", "--halt") // of reboot
+	_, reboots := c.Flag("-r", "--reboot")
+	switch c.Program {
+	case "poweroff", "halt", "shutdown":
+		return !reboots
+	case "reboot":
+		return halts
+	}
+	return len(c.Args) > 0 && (c.Args[0] == "poweroff" || c.Args[0] == "halt")
+}
+
+// powerOn is how a host that was switched off comes back.
+func (l *look) powerOn(ctx context.Context, node string) (string, error) {
+	list, err := l.some(ctx, evidence.BareMetalHosts, "")
+	if err != nil {
+		return "", err
+	}
+	for _, o := range list {
+		if o.Name != node && evidence.String(o.Content, "status", "hardware", "hostname") != node {
+			continue
+		}
+		if evidence.Field(o.Content, "spec", "online") == true {
+			return "its BareMetalHost has online: true: the baremetal operator switches it on again, where its BMC answers. Else switch it on by hand", nil
+		}
+		return "oc patch bmh " + o.Name + " -n " + o.Namespace + ` --type merge -p '{"spec":{"online":true}}'`, nil
+	}
+	return "it stays off: switch it on by its BMC or hypervisor; nothing else starts it", nil
+}
 
 // hostNode is the Node of the host on which a call runs.
 func (l *look) hostNode(ctx context.Context, c *shellcommand.Call) (*evidence.Object, error) {
@@ -162,9 +212,9 @@ func (l *look) hostNode(ctx context.Context, c *shellcommand.Call) (*evidence.Ob
 	return l.one(ctx, evidence.Nodes, "", c.Host)
 }
 
-// away judges that a node goes away for some minutes, without a drain.
-func (l *look) away(ctx context.Context, n *evidence.Object, how string) (*decision, error) {
-	d := &decision{verdict: Unsafe, objects: []string{refOf(n)}, undo: "it comes back by itself",
+// away judges that a node goes away without a drain: for some minutes, where undo is comesBack.
+func (l *look) away(ctx context.Context, n *evidence.Object, how, undo string) (*decision, error) {
+	d := &decision{verdict: Unsafe, objects: []string{refOf(n)}, undo: undo,
 		lost:   "what its pods have not written; they are not evicted before",
 		verify: []string{"oc get node " + n.Name + " -w"}}
 	if up := n.Annotation(openshift.ConfigStateAnnotation); up == "Working" || up == "Rebooting" {
@@ -181,6 +231,9 @@ func (l *look) away(ctx context.Context, n *evidence.Object, how string) (*decis
 			return d, nil
 		}
 		d.verdict, d.why = Safe, "for some minutes "+why+", and none can be spared meanwhile. One at a time"
+		if undo != comesBack {
+			d.why = "until it is started again " + why + ", and none can be spared meanwhile. One at a time"
+		}
 		d.instead = []string{"oc adm drain " + n.Name + " first, or oc adm reboot-machine-config-pool mcp/POOL (4.14 and later)"}
 		return d, nil
 	}
@@ -207,10 +260,11 @@ func decideKubelet(ctx context.Context, l *look, c *shellcommand.Call) (*decisio
 	if err != nil {
 		return nil, err
 	}
-	d := &decision{verdict: Safe, objects: []string{refOf(n)}, lost: "nothing", undo: "systemctl start kubelet", verify: []string{"oc get node " +
-		n.Name + " -w", "rollcall csr list --node " + n.Name}}
+	d := &decision{verdict: Safe, objects: []string{refOf(n)}, lost: "nothing", undo: "none needed: it is running again after it", verify: []string{
+		"oc get node " + n.Name + " -w", "rollcall csr list --node " + n.Name}}
 	if len(c.Args) > 0 && c.Args[0] == "stop" {
-		d.verdict, d.why = Unsafe, "containers go on, but after 40 s the node is not Ready and its pods are moved away"
+		d.verdict, d.why = Unsafe, "containers go on, but after 40 s the node is not Ready, and after 5 more minutes its pods are moved away"
+		d.undo = "on the host: sudo systemctl start kubelet"
 		return d, nil
 	}
 	waiting, err := l.pending(ctx)

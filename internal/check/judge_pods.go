@@ -19,6 +19,14 @@ var pods = []Judgment{{
 	ID: "delete-pod", Commands: "oc delete pod", Matches: deletesPods,
 	Reads: []evidence.Need{evidence.Objects(evidence.Pods, ""), evidence.Objects(evidence.Nodes, "")},
 	Decide: func(ctx context.Context, l *look, c *shellcommand.Call) (*decision, error) {
+		unnamed := !c.Open && !slices.ContainsFunc(targets(c.Args[1:]), func(t target) bool { return t.name != "" })
+		_, selected := c.Flag("-l", "--selector")
+		switch {
+		case unnamed && everywhere(c):
+			return l.deleteEveryPod(ctx, c)
+		case unnamed && !selected && c.Value("-n", "--namespace") == "":
+			return nil, undecidedf("it hits the current project, and which one that is is not in its text: give -n NAMESPACE")
+		}
 		list, err := l.picked(ctx, evidence.Pods, c, c.Args[1:])
 		if err != nil {
 			return nil, err

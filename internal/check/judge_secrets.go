@@ -10,7 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
-// secrets judge the deletion of Secrets, namespaces and volumes.
+// secrets judge the deletion of Secrets and volumes.
 var secrets = []Judgment{{
 	ID: "delete-secret", Commands: "oc delete secret", Matches: is("secret", "delete"),
 	Reads: []evidence.Need{evidence.Objects(evidence.Secrets, "")},
@@ -35,15 +35,13 @@ var secrets = []Judgment{{
 	},
 	Sources: []fault.Ref{{Repo: "openshift/oc", Path: "pkg/cli/admin/ocpcertificates/certregen", Symbol: "IsPlatformCertSecret"}},
 }, {
-	ID: "delete-data", Commands: "oc delete namespace|pvc|pv", Matches: func(c *shellcommand.Call) bool {
-		return is("namespace", "delete")(c) || is("pvc", "delete")(c) || is("pv", "delete")(c)
+	ID: "delete-data", Commands: "oc delete pvc|pv", Matches: func(c *shellcommand.Call) bool {
+		return is("pvc", "delete")(c) || is("pv", "delete")(c)
 	},
-	Final: "everything in it is deleted, the data of its volumes with it",
+	Final: "the data of a volume is deleted with it",
 	Decide: func(_ context.Context, _ *look, c *shellcommand.Call) (*decision, error) {
-		return &decision{verdict: Person, why: "everything in it is deleted, the data of its volumes with it, where their reclaim policy is Delete",
-			undo: "none without a backup",
-			lost: "objects and data", instead: []string{"oc get pv -o " +
-				"custom-columns=NAME:.metadata.name,POLICY:.spec.persistentVolumeReclaimPolicy,CLAIM:.spec.claimRef.name"}}, nil
+		return &decision{verdict: Person, why: "the data of the volume is deleted with it, where its reclaim policy is Delete", undo: "none without a backup",
+			lost: "the data", instead: []string{volumesKept}}, nil
 	},
 	Sources: []fault.Ref{{Repo: "kubernetes/website", Path: "content/en/docs/concepts/storage/persistent-volumes.md"}},
 }}

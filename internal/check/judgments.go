@@ -36,8 +36,8 @@ type decision struct {
 
 // Judgments lists all of them. The first one that matches decides.
 func Judgments() []Judgment {
-	return slices.Concat(pods, nodes, drains, machines, hosts, requests, secrets, pools, onHost, etcdMembers, files, certificates, updates, installer,
-		hostedClusters, generic)
+	return slices.Concat(pods, labels, nodes, drains, machines, hosts, requests, secrets, namespaces, bulk, pools, onHost, etcdMembers, files,
+		certificates, updates, installer, hostedClusters, generic)
 }
 
 // Needs is what the judgments read in addition to a diagnosis.

@@ -204,7 +204,7 @@ func (l *look) picked(ctx context.Context, r evidence.Resource, c *shellcommand.
 		}
 	}
 	if len(list) == 0 {
-		return nil, &notThere{what: words[r], name: "that it names"}
+		return nil, &notThere{what: words[r], name: "that fits the command"}
 	}
 	return list, nil
 }
@@ -231,6 +231,9 @@ func matchesLabels(o *evidence.Object, selector string) bool {
 // refOf names an object.
 func refOf(o *evidence.Object) string {
 	kind := strings.ReplaceAll(words[o.Resource], " ", "-")
+	if o.Resource == evidence.CSRs {
+		kind = "csr"
+	}
 	if o.Namespace != "" {
 		return fmt.Sprintf("%s/%s -n %s", kind, o.Name, o.Namespace)
 	}

@@ -12,5 +12,8 @@ func matches(text, pattern string) bool {
 	return ok && err == nil
 }
 
+// configName matches the name of a rendered config.
+var configName = regexp.MustCompile(`rendered-[a-z0-9-]+`)
+
 // has looks for a pattern in the whole command line of a call.
 func has(c *shellcommand.Call, pattern string) bool { return matches(c.Text, pattern) }
