@@ -141,6 +141,7 @@ type Snapshot struct {
 	Requests []csrs.Request // oldest first
 	Nodes    []Node
 	Machines int
+	Declared []Declared // the hosts that Machines and BareMetalHosts name
 	VIPs     []string
 	CIDRs    []netip.Prefix // of pods and services
 	Unread   string         // why it is not known which hosts the cluster expects; "" where it is
@@ -290,7 +291,8 @@ func orNone(s string) string {
 func (j *judging) host() {
 	j.must("role", "a control-plane host, and one of a role that is not known to be a worker's, is named by a person",
 		j.e.Role == "worker" || j.e.Explicit, "role %s, %s", orNone(j.e.Role), j.e.Source)
-	j.must("joined", "the host's Machine belongs to no other Node", j.e.Joined == "" || j.e.Joined == j.e.Name, "its nodeRef is %s", orNone(j.e.Joined))
+	joined := j.joined()
+	j.must("joined", "the host's Machine belongs to no other Node", joined == "" || joined == j.e.Name, "its nodeRef is %s", orNone(joined))
 	j.must("key-elsewhere", "its key asks for no other name", j.otherName() == "", "%s", orText(j.otherName(), "it does not"))
 	created := j.r.Created
 	since, how := j.since()

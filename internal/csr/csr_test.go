@@ -249,6 +249,25 @@ func TestJudge(t *testing.T) {
 			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "control1"} })(s)
 			s.e.DNS, s.e.Shared = []string{"control1"}, []string{"control1"}
 		}, "another host's"},
+		{"a declared name that a BareMetalHost has", serving, func(s *scene) {
+			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "spare"} })(s)
+			s.e.DNS, s.p.Declared = []string{"spare"}, declaredBy(nil, []map[string]any{{"metadata": map[string]any{"name": "spare"}}})
+		}, "another host's"},
+		{"a declared name that another Machine has", serving, func(s *scene) {
+			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "m9.example"} })(s)
+			s.e.DNS, s.p.Declared = []string{"m9.example"}, []Declared{{Object: "Machine m9", Names: []string{"m9"}}}
+		}, "another host's"},
+		{"the names of its own Machine and BareMetalHost", serving, func(s *scene) {
+			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "rack-7"} })(s)
+			s.e.DNS = []string{"rack-7"}
+			s.p.Declared = declaredBy([]map[string]any{{"metadata": map[string]any{"name": "lab-x2"}, "status": map[string]any{
+				"nodeRef":   map[string]any{"name": "control0"},
+				"addresses": []any{map[string]any{"type": "Hostname", "address": "control0"}}}}},
+				[]map[string]any{{"metadata": map[string]any{"name": "rack-7"}, "spec": map[string]any{"consumerRef": map[string]any{"name": "lab-x2"}}}})
+		}, ""},
+		{"a named host whose Machine belongs to another Node", client, func(s *scene) {
+			s.p.Declared = []Declared{{Object: "Machine m0", Names: []string{"m0", "control0"}, Node: "othernode"}}
+		}, "belongs to no other Node"},
 		{"a first label that two Nodes have", serving, func(s *scene) {
 			s.p.Nodes = append(s.p.Nodes, Node{Name: "control0.example.org"})
 		}, ""},

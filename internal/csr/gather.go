@@ -50,6 +50,11 @@ func Gather(ctx context.Context, from Lister, now time.Time) (Snapshot, error) {
 		return p, err
 	}
 	p.Machines = len(machines)
+	hosts, err := optional(ctx, from, openshift.Metal3Group, "v1alpha1", "baremetalhosts", csrs.MachineNamespace)
+	if err != nil {
+		return p, err
+	}
+	p.Declared = declaredBy(machines, hosts)
 	return p, p.networks(ctx, from)
 }
 

@@ -54,6 +54,20 @@ func (j *judging) serving() {
 	}
 }
 
+// joined is the Node that the host's Machine belongs to; "" where there is none. A person who names the host does
+// not say which Machine is its own: the one that lists the name.
+func (j *judging) joined() string {
+	if j.e.Joined != "" {
+		return j.e.Joined
+	}
+	for _, d := range j.p.Declared {
+		if d.Node != "" && d.Node != j.e.Name && slices.ContainsFunc(d.Names, func(have string) bool { return strings.EqualFold(have, j.e.Name) }) {
+			return d.Node
+		}
+	}
+	return ""
+}
+
 // nameOfOther returns which other host has a name, or has it as its first label; "" where none has.
 func (j *judging) nameOfOther(name string) string {
 	own, _, _ := strings.Cut(j.e.Name, ".")
@@ -61,6 +75,11 @@ func (j *judging) nameOfOther(name string) string {
 		label, _, _ := strings.Cut(n.Name, ".")
 		if n.Name != j.e.Name && (strings.EqualFold(n.Name, name) || strings.EqualFold(label, name) && !strings.EqualFold(own, name)) {
 			return "node " + n.Name
+		}
+	}
+	for _, d := range j.p.Declared {
+		if d.called(name) && !d.called(j.e.Name) && (d.Node == "" || d.Node != j.e.Name) {
+			return d.Object
 		}
 	}
 	if slices.ContainsFunc(j.e.Shared, func(have string) bool { return strings.EqualFold(have, name) }) {
