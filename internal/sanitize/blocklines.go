@@ -113,6 +113,27 @@ func (b *block) one(s *Sanitizer, head, value string) (string, bool) {
 	return head + item + value[:from] + s.digest(secret) + value[to:], true
 }
 
+// continued hides the lines in which a secret goes on that ends its line, as openBlob does it for the lines of a stream.
+func (s *Sanitizer) continued(v, clean string) string {
+	if clean == v || strings.IndexByte(v, '\n') < 0 || strings.Count(clean, "\n") != strings.Count(v, "\n") {
+		return clean
+	}
+	var b block
+	was, is := strings.Split(v, "\n"), strings.Split(clean, "\n")
+	for i := range is {
+		if b.left > 0 {
+			if hidden, ok := b.next(s, is[i]); ok {
+				is[i] = hidden
+				continue
+			}
+		}
+		if endsInSecret(was[i], is[i]) {
+			b = block{left: maxKeyLines, blob: true}
+		}
+	}
+	return strings.Join(is, "\n")
+}
+
 // blocks sanitizes the blocks of a text of many lines.
 func (s *Sanitizer) blocks(v string) string {
 	var out strings.Builder
@@ -132,3 +153,14 @@ func (s *Sanitizer) blocks(v string) string {
 	}
 	return out.String()
 }
+
+// takes reports whether the value of a flag is a secret.
+func (b *block) takes(v string) bool {
+	if b.key {
+		return isKey(v)
+	}
+	return b.sure && noFlag(v) || noPath(v)
+}
+
+// waits reports whether the value of a name is still to come.
+func (b *block) waits() bool { return !b.scalar && !b.blob && b.doc == "" }

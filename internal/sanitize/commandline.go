@@ -142,7 +142,13 @@ func (c *command) flag(v string, from, end int) (span, bool) {
 		if u := programFlags[c.program][flag[:2]]; u != noSecret {
 			use = u
 		}
-		end = from + 2
+		cluster := strings.IndexByte(flag[:min(len(flag), 8)], 'u') // -kuUSER:X
+		if use == noSecret && cluster > 1 && programFlags[c.program]["-u"] == userColon && strings.IndexByte(v[from:min(len(v), end+1)], ':') > cluster+1 {
+			use = userColon
+			end = from + cluster + 1
+		} else {
+			end = from + 2
+		}
 		if use == noSecret {
 			return span{}, false
 		}

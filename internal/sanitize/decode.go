@@ -215,6 +215,11 @@ func (d *decoder) assignment(at int, kind keyKind) {
 	if strings.HasSuffix(d.t[:at], "->") || strings.HasSuffix(d.t[:at], "→") {
 		how = told
 	}
+	if d.t[at-1] == ':' {
+		if n := len(typeOfName.get().FindString(d.t[at:min(len(d.t), at+maxNear)])); n > 0 {
+			at += n - 1 // the quote
+		}
+	}
 	at = d.opened(skip(d.t, at, " \t\r"))
 	if stars := skip(d.t, at, "*"); stars > at && stars < len(d.t) && strings.IndexByte(" \t`", d.t[stars]) >= 0 { // of Markdown
 		at = skip(d.t, stars, " \t")
@@ -252,14 +257,6 @@ func (d *decoder) assignment(at int, kind keyKind) {
 		d.newValue(d.w.shownAt(d.quotedValue(at).to), kind) // password: "" -> "VALUE"
 	default:
 		d.changed(at, kind) // password: changed to VALUE
-	}
-}
-
-// changed reads "changed to VALUE" behind a sign.
-func (d *decoder) changed(at int, kind keyKind) {
-	const most = 32
-	if n := strings.Index(d.t[at:min(len(d.t), at+most)], " to "); n > 0 && !strings.ContainsAny(d.t[at:at+n], ",;\n\"{[") {
-		d.behind(at+n+1, kind)
 	}
 }
 

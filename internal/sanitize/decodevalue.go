@@ -15,7 +15,7 @@ func (d *decoder) value(i int, kind keyKind, how relation) bool {
 		if i > 0 && d.t[i-1] == '[' {
 			s.to = d.list(s.to)
 		} else if how <= set && kind >= maybeKey {
-			s.to = shellEnd(d.v, s.from, s.to)
+			s.to = d.quotedLines(shellEnd(d.v, s.from, s.to), d.v[s.from-1], kind)
 		}
 	} else {
 		from := d.w.place(i)
@@ -28,6 +28,24 @@ func (d *decoder) value(i int, kind keyKind, how relation) bool {
 		}
 	}
 	return d.judge(s, kind, how, d.quote(i))
+}
+
+// quotedLines returns where a value in quotes ends whose line ended first, as YAML, JSON with raw line breaks and shells
+// have it: at the quote that ends one of the next lines. It is the end of the first line where none does.
+func (d *decoder) quotedLines(end int, mark byte, kind keyKind) int {
+	if kind < secretKey || end >= len(d.v) || d.v[end] != '\n' || mark != '"' && mark != '\'' || !d.spend(maxBeside/4) {
+		return end
+	}
+	rest := d.v[end:min(len(d.v), end+maxBeside)]
+	n := strings.IndexByte(rest, mark)
+	if n < 0 || strings.Count(rest[:n], "\n") > maxFields || strings.ContainsAny(rest[:n], ":=") {
+		return end
+	}
+	line, _, _ := strings.Cut(rest[n+1:], "\n")
+	if strings.Trim(line, ",;)}] \t\r") != "" {
+		return end
+	}
+	return end + n
 }
 
 // list returns where the last of the values of a list ends, of which the first ends at i; some may
@@ -146,4 +164,16 @@ func (d *decoder) until(key [2]int, from int, find func() int) int {
 		d.ends[key] = end
 	}
 	return end
+}
+
+// typeOfName is the type between a name and its value in quotes, as Python, Rust, Kotlin, Swift, Scala and TypeScript
+// write it.
+var typeOfName = lazily(`^[ \t]*&?(?:'\w+ )?(?:mut )?[A-Za-z][\w.]*(?:\[[\w., ]*\]|<[\w., ]*>)?[?!]?[ \t]+=[ \t]*(?:\w?["'])`)
+
+// changed reads "changed to VALUE" behind a sign.
+func (d *decoder) changed(at int, kind keyKind) {
+	const most = 32
+	if n := strings.Index(d.t[at:min(len(d.t), at+most)], " to "); n > 0 && !strings.ContainsAny(d.t[at:at+n], ",;\n\"{[") {
+		d.behind(at+n+1, kind)
+	}
 }

@@ -31,6 +31,27 @@ var kindTexts6 = map[string][]string{
 	"arguments with zeros": {
 		"proctitle=69706D69746F6F6C002D5500726F6F74002D5000§Y00706F776572", "proctitle=6375726C002D750061646D696E3A§Y", "ipmitool\x00-U\x00root\x00-P\x00§V\x00power", "tool\x00--password\x00§V\x00run",
 	},
+	"hexadecimal with a prefix": {
+		"data = 0x70617373776f72643d§Y", "\\x70617373776f72643d§Y",
+	},
+	"lists of numbers": {
+		"[112, 97, 115, 115, 119, 111, 114, 100, 61, §C]", "[]byte{0x70, 0x61, 0x73, 0x73, 0x77, 0x6f, 0x72, 0x64, 0x3d, §H}",
+	},
+	"types between": {
+		"api_key: str = '§K'", "let password: string = '§V';", "val password: String = \"§V\"", "let password: &str = \"§V\";", "pub static API_KEY: &'static str = \"§K\";", "def f(password: str = \"§V\"):",
+		"var apiToken: String? = \"§K\"",
+	},
+	"users that are tokens": {"https://§K:x-oauth-basic@github.com/o/r.git"},
+	"variables of Terraform": {
+		"variable \"bmc_password\" {\n  default = \"§V\"\n}", "variable \"api_token\" {\n  type    = string\n  default = \"§K\"\n}",
+	},
+	"values in quotes over lines": {
+		"^password: \"aaaaaaaaaaaa\n  §V\"\nuser: x", "^password: 'aaaaaaaaaaaa\n  §V'\nuser: x", "^{\"password\":\"aaaaaaaaaaaa\n§V\"}", "^PASSWORD=\"aaaaaaaaaaaa\n§V\"\nUSER=x", "^client_secret: \"Zq4aKaaaaaa8\n  §K\"\n",
+	},
+	"flags in clusters": {"curl -kuadmin:§V https://h", "curl -kfsSLuadmin:§V https://h", "curl -suadmin:§V -X GET https://h"},
+	"tokens that go on": {
+		"token: §T§T§K\n§T\nend: x", "API_TOKEN=§T§T§K\n§T", "aws_session_token = §T§T§T§T\n§T§T§T§T\n§T",
+	},
 	"names that go on": {
 		"DB_PASSWORD=\\\n§V", "DB_PASSWORD: \\\n  §V", "db.password = \\\n    §V", "token \\\n§K", "export BMC_PASSWORD=\\\n§V", "ENV API_TOKEN \\\n    §K",
 	},
@@ -44,6 +65,7 @@ var kindTexts6 = map[string][]string{
 
 // keptTexts6 look like the kinds of kindTexts6.
 var keptTexts6 = []string{
+	"password: \"\nuser: \"root\"\nhost: \"h1\"", "curl -kubernetes https://h1:6443", "def f(password: str, host: str = \"h1.example.com\"):", "key: value\nlong: text that goes on\nhere",
 	"Flags:\n  --token\n      the token to use for this\n  --password\n      password of the user", "--password\n--user", "    --kubeconfig\n    /etc/kubernetes/kubeconfig", "  --token-ttl\n  24h0m0s",
 	"key=value:other=thing", "key: value: more", " name | key | x \n------+-----+---\n a | b | \n", "- key: example.com/node\n  value:\n    stringValue: worker-0", "\x1b]0;root@control0:~\x07$ ls", "token \\\n  --ttl 0",
 	"a=b&%6eame=x%23y&c=d", "path \"/etc/kubernetes/static-pod-resources/kube-apiserver-certs\"", "uid: 9de91a7d-acfe-427f-8220-427532f5b20c", "secret /var/lib/kubelet/pods/9de91a7d-acfe-427f-8220-427532f5b20c",

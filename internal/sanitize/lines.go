@@ -102,9 +102,14 @@ func (s *Sanitizer) row(v string) string {
 	return m.unmask(m.text)
 }
 
+// endsInSecret reports whether a line ended in a secret that may go on in the next one.
+func endsInSecret(v, clean string) bool {
+	return clean != v && strings.HasSuffix(strings.TrimRight(clean, " \t\r"), "]") && (wrappedEnd([]byte(v)) || endsInToken(v))
+}
+
 // openBlob opens a block of base64 behind a line that ended in a secret.
 func (s *Sanitizer) openBlob(v, clean string) {
-	if clean != v && strings.HasSuffix(strings.TrimRight(clean, " \t\r"), "]") && (wrappedEnd([]byte(v)) || endsInToken(v)) {
+	if endsInSecret(v, clean) {
 		s.block = block{left: maxKeyLines, blob: true}
 	}
 }
@@ -200,6 +205,9 @@ func opened(v string) block {
 	if object {
 		end = strings.TrimRight(end, "{\"' \t")
 	}
+	if m := variableOpened.get().FindStringSubmatch(end); object && m != nil && kindOfKey(m[1]) >= secretKey {
+		return block{left: maxFields, named: m[1], indent: indent(end[prefixEnd(end):]) + 1}
+	}
 	doc := ""
 	for _, mark := range []string{`"""`, "'''"} { // of TOML
 		if head, text, ok := strings.Cut(end, mark); ok && !strings.Contains(text, mark) {
@@ -251,7 +259,9 @@ func opened(v string) block {
 
 var (
 	nameLine  = lazily(`^[ \t]*(?:-[ \t]+)?["']?(?:name|key)["']?:[ \t]*["']?([\w.-]+)["']?,?$`)
-	valueLine = lazily(`^([ \t]*["']?value["']?:[ \t]*["']?)([^\s"'{\[|>].*?)(["']?,?[ \t]*\r?)$`)
+	valueLine = lazily(`^([ \t]*["']?(?:value["']?:|default["']?[ \t]*[:=])[ \t]*["']?)([^\s"'{\[|>].*?)(["']?,?[ \t]*\r?)$`)
+	// variableOpened is a variable of Terraform, without the bracket that opens it.
+	variableOpened = lazily(`\bvariable[ \t]+"([\w-]+)$`)
 	// valueOpened and fieldLine are a value that is an object, and its first field.
 	valueOpened = lazily(`^[ \t]*["']?value["']?:[ \t]*\{?[ \t]*\r?$`)
 	fieldLine   = lazily(`^([ \t]*["']?\w+["']?:[ \t]*["']?)([^\s"'{\[|>].*?)(["']?,?[ \t]*\r?)$`)
@@ -385,14 +395,3 @@ func (b *block) open(v string) {
 var logins = lazily(`^[A-Za-z_][\w.-]*:(\S{4,})$`)
 
 func indent(v string) int { return len(v) - len(strings.TrimLeft(v, " \t")) }
-
-// takes reports whether the value of a flag is a secret.
-func (b *block) takes(v string) bool {
-	if b.key {
-		return isKey(v)
-	}
-	return b.sure && noFlag(v) || noPath(v)
-}
-
-// waits reports whether the value of a name is still to come.
-func (b *block) waits() bool { return !b.scalar && !b.blob && b.doc == "" }

@@ -17,11 +17,12 @@ const minNumbers = 8
 var numberMarks = []string{"45 45 45 45", "45,45,45,45", "45, 45, 45", "0x2d, 0x2d", "0x2d,0x2d", "2d2d2d2d2d424547494e",
 	"123 34 97 117 116 104", "123,34,97,117,116,104",
 	"7b2261757468",
-	"proctitle=", "70617373", "50415353", "746f6b656e", "736563726574", "112 97 115 115", "112,97,115,115"} // pass, PASS, token, secret
+	"proctitle=", "70617373", "50415353", "746f6b656e", "736563726574", "112 97 115 115", "112,97,115,115", "112, 97, 115", // pass, PASS, token, secret
+	"0x70, 0x61, 0x73", "0x70,0x61,0x73", "103, 104, 112, 95", "103,104,112,95", "103 104 112 95", "6768705f"} // ghp_
 
 var (
 	numberLists = lazily(`(?:\b(?:0x[0-9a-fA-F]{1,2}|\d{1,3})(?:, ?| )){7,}(?:0x[0-9a-fA-F]{1,2}|\d{1,3})\b`)
-	hexRuns     = lazily(`\b(?:[0-9a-fA-F]{2}){20,}\b`)
+	hexRuns     = lazily(`(?:\b|\b0x|\\x)((?:[0-9a-fA-F]{2}){16,})\b`)
 )
 
 // numbers returns where lists of numbers and hexadecimal are that hold a secret.
@@ -31,7 +32,8 @@ func (s *Sanitizer) numbers(v string) (found []span) {
 			found = append(found, span{at[0], at[1]})
 		}
 	}
-	for _, at := range hexRuns.get().FindAllStringIndex(v, -1) {
+	for _, m := range hexRuns.get().FindAllStringSubmatchIndex(v, -1) {
+		at := m[2:]
 		run := v[at[0]:at[1]]
 		if raw, err := hex.DecodeString(run); err == nil && (hexText(run) || keyStore(string(raw))) && s.tells(string(raw)) {
 			found = append(found, span{at[0], at[1]})

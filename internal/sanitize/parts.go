@@ -64,6 +64,8 @@ func userinfoIn(rest string) (from, to int) {
 	}
 	colon := strings.IndexByte(rest[:sign], ':')
 	switch {
+	case colon >= 8 && rest[colon+1:sign] == "x-oauth-basic" && sign < host: // of GitHub: the user is the token
+		return 0, colon
 	case colon >= 0 && colon < host && !strings.Contains(rest[:colon], "[") && (sign < host || !portFirst.get().MatchString(rest[colon+1:])):
 		return colon + 1, sign
 	case colon < 0 && sign < host && sign >= 8 && likelySecret(rest[:sign]):

@@ -86,10 +86,10 @@ func kubeadmToken(v string) bool {
 func (s *Sanitizer) Text(v string) string {
 	for _, shown := range readings(v) {
 		if clean := s.text(shown); clean != shown {
-			return clean
+			return s.continued(shown, clean)
 		}
 	}
-	return s.text(v)
+	return s.continued(v, s.text(v))
 }
 
 func (s *Sanitizer) text(v string) string {
