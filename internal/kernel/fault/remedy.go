@@ -140,15 +140,31 @@ func (a Advice) UntilProven() Advice {
 	if changes < 0 && a.Risk == RiskNone {
 		return a
 	}
-	if changes < 0 { // its steps are words about a decision
-		changes = slices.IndexFunc(a.Steps, func(s Step) bool { return s.Run == "" })
-	}
-	if changes >= 0 {
-		a.Steps = slices.Clone(a.Steps[:changes])
+	last := slices.IndexFunc(a.Steps, func(s Step) bool { return !s.reads() || changes < 0 && s.Run == "" }) // words about a decision
+	if last >= 0 {
+		a.Steps = slices.Clone(a.Steps[:last])
 	}
 	a.NeedsProof, a.Fix, a.Undo, a.IfWrong = true, false, "", ""
 	return a
 }
+
+// reads reports whether a step only looks: its command changes nothing, and neither do its words.
+func (s Step) reads() bool {
+	if s.Changes || strings.HasPrefix(s.Run, "rollcall fix plan") || tells.MatchString(s.Do) {
+		return false
+	}
+	first, _, _ := strings.Cut(s.Do, " ")
+	return s.Run != "" || slices.Contains(looks, first)
+}
+
+// looks begin a step without a command that changes nothing.
+var looks = []string{"Look", "Read", "See", "Check", "Compare", "Ask", "Find", "Watch", "Decide", "Choose", "On", "Do"}
+
+// tells matches a sentence, or a part of one, that says to change something.
+var tells = regexp.MustCompile(`(?i)(?:^|[.;:?] |, (?:then |and |or )?|\band |\bthen )` +
+	`(?:correct [a-z]|put it|(?:give|name the servers|apply|remove|boot|bring|repair|add|set|restart|` +
+	`re-create|unpause|unlock|install|eject|replace|copy|delete|scale) ` +
+	`(?:it|that|them|the|this|these|a|an|one|what|its|yours)\b)`)
 
 // Proof is how to see that advice worked.
 type Proof struct {
