@@ -53,11 +53,11 @@ not do its work; 2 a check failed and nothing was made, or a condition refuses w
 declared; 3 not ready within --timeout, or not all workers have joined.`,
 		Example: cmdutil.Example(a.Name, "nodepool create workers --hosted clusters/guest --replicas 2", "then \"worker create\" with the line "+
 			"that it prints") +
-			cmdutil.Example(a.Name, "nodepool create workers --hosted clusters/guest --host w0=192.0.2.31 --host w1=192.0.2.32", "and its workers, "+
+			cmdutil.Example(a.Name, "nodepool create workers --hosted clusters/guest --host w0=192.0.2.31", "and its workers, "+
 				"until they "+
 				"are Ready") +
 			cmdutil.Example(a.Name, "nodepool create workers --hosted clusters/guest --replicas 2 --dry-run=server", "what the API server would store") +
-			cmdutil.Example(a.Name, "nodepool create workers --hosted clusters/guest --replicas 2 --release IMAGE --dry-run=client -o yaml", "the "+
+			cmdutil.Example(a.Name, "nodepool create w --hosted c/guest --release IMAGE --dry-run=client -o yaml", "the "+
 				"manifest alone"),
 		Args: a.ExactlyOne("NAME", findNodePools),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -23,11 +23,11 @@ func (a *app) nodePoolWaitCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wait NAME --hosted NS/NAME",
 		Short: "wait until the first machine of a NodePool of platform None can be made",
-		Long: `Wait is for a NodePool that is there: applied by another tool, or after a "nodepool create"
-that was interrupted. It changes nothing.
+		Long: `Wait is for a NodePool that is there: applied by another tool, or after a
+"nodepool create" that was interrupted. It changes nothing.
 
-Exit codes: 0 machines can be made; 1 the tool could not do its work; 2 a condition refuses
-what was declared; 3 not ready within --timeout.`,
+Exit codes: 0 machines can be made; 1 the tool could not do its work; 2 a condition
+refuses what was declared; 3 not ready within --timeout.`,
 		Example: cmdutil.Example(a.Name, "nodepool wait workers --hosted clusters/guest", "with each condition that changes, and what it means"),
 		Args:    a.ExactlyOne("NAME", findNodePools),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -24,7 +24,7 @@ func (a *app) workerUserDataCommand() *cobra.Command {
 	var pool, to string
 	cmd := &cobra.Command{
 		Use:   "user-data --hosted NS/NAME --to FILE",
-		Short: "write the Ignition user-data of new workers into a file, for a tool of your own",
+		Short: "write the user-data of new workers into a file, for a tool of your own",
 		Long: `User-data reads the user-data that the NodePool gives to new machines now, checks that it
 has the present token and leads to the ignition endpoint over TLS, and writes it into a
 new file of mode 0600. It shows how old the token is and until when it is accepted, and
