@@ -174,20 +174,8 @@ func opensScalar(v string) bool {
 func opened(v string) block {
 	end := strings.TrimRight(v, " \t\r")
 	if strings.HasSuffix(end, `\`) {
-		tail := end[max(0, len(end)-96):]
-		m := flagGoesOn.get().FindStringSubmatch(tail)
-		if m == nil {
-			if m = nameGoesOn.get().FindStringSubmatch(tail); m != nil && kindOfKey(m[1]) >= secretKey {
-				return block{left: 1, goesOn: true, sure: m[2] != ""}
-			}
-			if m = valueGoesOn.get().FindStringSubmatch(tail); m != nil && kindOfKey(m[1]) >= secretKey {
-				return block{left: 1, goesOn: true, sure: true}
-			}
-			return block{}
-		}
-		var c command
-		if use := c.use(m[1]); use != noSecret {
-			return block{left: 1, goesOn: true, sure: use == wholeSecret, key: use == keyOnly}
+		if b, ends := openedByBackslash(end[max(0, len(end)-96):]); ends {
+			return b
 		}
 	}
 	if strings.Contains(end, "<<") {
@@ -255,6 +243,22 @@ func opened(v string) block {
 		b.left, b.doc = maxKeyLines, doc
 	}
 	return b
+}
+
+// openedByBackslash returns the block of a line that goes on in the next one, and whether nothing else can open one.
+func openedByBackslash(tail string) (b block, ends bool) {
+	if m := flagGoesOn.get().FindStringSubmatch(tail); m != nil {
+		var c command
+		use := c.use(m[1])
+		return block{left: 1, goesOn: true, sure: use == wholeSecret, key: use == keyOnly}, use != noSecret
+	}
+	if m := nameGoesOn.get().FindStringSubmatch(tail); m != nil && kindOfKey(m[1]) >= secretKey {
+		return block{left: 1, goesOn: true, sure: m[2] != ""}, true
+	}
+	if m := valueGoesOn.get().FindStringSubmatch(tail); m != nil && kindOfKey(m[1]) >= secretKey {
+		return block{left: 1, goesOn: true, sure: true}, true
+	}
+	return block{}, true
 }
 
 var (
