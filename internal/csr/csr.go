@@ -291,6 +291,9 @@ func orNone(s string) string {
 func (j *judging) host() {
 	j.must("role", "a control-plane host, and one of a role that is not known to be a worker's, is named by a person",
 		j.e.Role == "worker" || j.e.Explicit, "role %s, %s", orNone(j.e.Role), j.e.Source)
+	if hosts := j.holders(); len(hosts) > 1 {
+		j.must("own-name", "no two hosts have its name", false, "%s have it", list(hosts))
+	}
 	joined := j.joined()
 	j.must("joined", "the host's Machine belongs to no other Node", joined == "" || joined == j.e.Name, "its nodeRef is %s", orNone(joined))
 	j.must("key-elsewhere", "its key asks for no other name", j.otherName() == "", "%s", orText(j.otherName(), "it does not"))

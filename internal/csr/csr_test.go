@@ -257,6 +257,23 @@ func TestJudge(t *testing.T) {
 			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "m9.example"} })(s)
 			s.e.DNS, s.p.Declared = []string{"m9.example"}, []Declared{{Object: "Machine m9", Names: []string{"m9"}}}
 		}, "another host's"},
+		{"two BareMetalHosts have its name", client, func(s *scene) {
+			s.p.Declared = declaredBy(nil, []map[string]any{{"metadata": map[string]any{"name": "control0"}},
+				{"metadata": map[string]any{"name": "rack2-u7"}, "status": map[string]any{"hardware": map[string]any{"hostname": "control0"}}}})
+		}, "no two hosts have its name"},
+		{"two Machines have its name", serving, func(s *scene) {
+			s.p.Declared = []Declared{{Object: "Machine a", Names: []string{"a", "control0"}, Node: "control0"}, {Object: "Machine b", Names: []string{"b", "control0"}}}
+		}, "no two hosts have its name"},
+		{"a BareMetalHost with its name is being deleted", client, func(s *scene) {
+			s.p.Declared = declaredBy(nil, []map[string]any{{"metadata": map[string]any{"name": "control0"}},
+				{"metadata": map[string]any{"name": "control0", "deletionTimestamp": "2026-05-01T12:00:00Z"}}})
+		}, ""},
+		{"its Machine names its BareMetalHost", client, func(s *scene) {
+			s.p.Declared = declaredBy([]map[string]any{{
+				"metadata": map[string]any{"name": "lab-x2", "annotations": map[string]any{openshift.HostOnMachineAnnotation: "openshift-machine-api/control0"}},
+				"status":   map[string]any{"addresses": []any{map[string]any{"type": "Hostname", "address": "control0"}}}}},
+				[]map[string]any{{"metadata": map[string]any{"name": "control0"}, "status": map[string]any{"hardware": map[string]any{"hostname": "control0"}}}})
+		}, ""},
 		{"the names of its own Machine and BareMetalHost", serving, func(s *scene) {
 			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "rack-7"} })(s)
 			s.e.DNS = []string{"rack-7"}

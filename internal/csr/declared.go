@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Declared is a host that a Machine or a BareMetalHost names, also where no inventory asks for it: what it is called
@@ -15,11 +16,16 @@ type Declared struct {
 	Node   string   // that the Machine belongs to, "" where there is none
 }
 
+
 // declaredBy returns the hosts of Machines, with the BareMetalHosts that they consume, and the other BareMetalHosts.
 func declaredBy(machines, hosts []map[string]any) []Declared {
 	var list []Declared
-	at := map[string]int{} // of a Machine in list
+	at, hostOf := map[string]int{}, map[string]int{} // of a Machine, and of the BareMetalHost that it names, in list
+	leaves := func(o map[string]any) bool { return evidence.String(o, "metadata", "deletionTimestamp") != "" }
 	for _, m := range machines {
+		if leaves(m) {
+			continue
+		}
 		name := evidence.String(m, "metadata", "name")
 		d := Declared{Object: "Machine " + name, Names: []string{name}, Node: evidence.String(m, "status", "nodeRef", "name")}
 		addresses, _ := evidence.Field(m, "status", "addresses").([]any)
@@ -30,15 +36,29 @@ func declaredBy(machines, hosts []map[string]any) []Declared {
 			}
 		}
 		at[name] = len(list)
+		if _, host, ok := strings.Cut(evidence.String(m, "metadata", "annotations", openshift.HostOnMachineAnnotation), "/"); ok {
+			hostOf[host] = len(list)
+		}
 		list = append(list, d)
 	}
 	for _, h := range hosts {
-		name := evidence.String(h, "metadata", "name")
-		if i, ok := at[evidence.String(h, "spec", "consumerRef", "name")]; ok {
-			list[i].Names = append(list[i].Names, name)
+		if leaves(h) {
 			continue
 		}
-		list = append(list, Declared{Object: "BareMetalHost " + name, Names: []string{name}})
+		name := evidence.String(h, "metadata", "name")
+		names := []string{name}
+		if found := evidence.String(h, "status", "hardware", "hostname"); found != "" {
+			names = append(names, found)
+		}
+		i, ok := at[evidence.String(h, "spec", "consumerRef", "name")]
+		if !ok {
+			i, ok = hostOf[name]
+		}
+		if ok {
+			list[i].Names = append(list[i].Names, names...)
+			continue
+		}
+		list = append(list, Declared{Object: "BareMetalHost " + name, Names: names})
 	}
 	return list
 }

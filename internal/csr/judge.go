@@ -68,6 +68,16 @@ func (j *judging) joined() string {
 	return ""
 }
 
+// holders are the Machines and BareMetalHosts that have the host's name, each host once.
+func (j *judging) holders() (list []string) {
+	for _, d := range j.p.Declared {
+		if slices.ContainsFunc(d.Names, func(have string) bool { return strings.EqualFold(have, j.e.Name) }) {
+			list = append(list, d.Object)
+		}
+	}
+	return list
+}
+
 // nameOfOther returns which other host has a name, or has it as its first label; "" where none has.
 func (j *judging) nameOfOther(name string) string {
 	own, _, _ := strings.Cut(j.e.Name, ".")

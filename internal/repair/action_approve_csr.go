@@ -75,6 +75,7 @@ func approvalRights() []Access {
 	list := append(poolRights(), access(requests, "", "get", "list")...)
 	for _, r := range []Ref{
 		machineRef(""),
+		bareMetalHostRef(""),
 		{Group: openshift.ConfigGroup, Version: "v1", Resource: "infrastructures"},
 		{Group: openshift.ConfigGroup, Version: "v1", Resource: "networks"},
 		{Group: openshift.CoordinationGroup, Version: "v1", Resource: "leases", Namespace: corev1.NamespaceNodeLease},
