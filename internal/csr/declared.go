@@ -16,7 +16,6 @@ type Declared struct {
 	Node   string   // that the Machine belongs to, "" where there is none
 }
 
-
 // declaredBy returns the hosts of Machines, with the BareMetalHosts that they consume, and the other BareMetalHosts.
 func declaredBy(machines, hosts []map[string]any) []Declared {
 	var list []Declared
