@@ -256,15 +256,14 @@ func (a *Archive) read(ctx context.Context, t evidence.Text, tail int, want func
 	broken := journal.EachLine(in, func(raw []byte) bool {
 		n++
 		mine := want(raw)
-		if tail > 0 && !mine && !clean.Spans(raw) {
+		if !mine {
+			clean.Follow(raw)
 			return ctx.Err() == nil
 		}
 		text := clean.Line(string(raw))
-		switch {
-		case !mine:
-		case tail > 0:
+		if tail > 0 {
 			last.add(Line{n, text})
-		default:
+		} else {
 			err = yield(Line{n, text})
 		}
 		return err == nil && ctx.Err() == nil
