@@ -1,6 +1,7 @@
 package sanitize
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -18,13 +19,35 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 	case b.doc != "" && strings.HasSuffix(value, b.doc) && (value == b.doc || !word(b.doc[0])):
 		b.left = 0
 		return head + s.digest(strings.TrimSuffix(value, b.doc)) + b.doc, true
+	case b.users:
+		if m := userLine.get().FindStringSubmatchIndex(value); m != nil && indent(body) > b.indent && value[m[2]:m[3]] != "RANDOM" {
+			return head + value[:m[2]] + s.digest(value[m[2]:m[3]]) + value[m[3]:], true
+		}
+		if value != "" && indent(body) <= b.indent {
+			b.left = 0
+		}
+		return "", false
 	case b.logins:
 		if m := logins.get().FindStringSubmatchIndex(value); m != nil {
 			return head + value[:m[2]] + s.digest(value[m[2]:m[3]]), true
 		}
 		b.left = 0
+	case b.doc != "" && b.key && !isKey(value):
+		return v, true
 	case b.doc != "":
 		return head + s.digest(value), true
+	case b.colon:
+		rest, ok := strings.CutPrefix(value, ":")
+		if !ok || rest == "" || rest[0] != ' ' && rest[0] != '\t' {
+			break
+		}
+		if opensScalar("x" + value) {
+			*b = block{left: maxKeyLines, scalar: true, sure: b.sure, indent: b.indent}
+			return v, true
+		}
+		b.colon = false
+		body = strings.TrimLeft(rest, " \t")
+		return b.one(s, head+value[:len(value)-len(body)], body)
 	case !b.scalar && !b.blob && b.sure && indent(body) > b.indent && opensScalar(value):
 		*b = block{left: maxKeyLines, scalar: true, sure: true, indent: indent(body)}
 		return v, true
@@ -48,19 +71,8 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 		}
 		b.left = 0
 	case b.goesOn:
-		b.left = 0
-		if n := len(historyNumber.get().FindString(value)); n > 0 {
-			head, value = head+value[:n], value[n:]
-		}
-		word, _, _ := strings.Cut(value, " ")
-		if value != "" && (value[0] == '"' || value[0] == '\'') {
-			word = value[1:quotedEnd(value, 1)]
-		}
-		if Redacted(word) || strings.HasPrefix(value, redactedPrefix) {
-			return v, true
-		}
-		if len(word) > 1 && word[0] != '-' && !(b.lone && word != value) && b.takes(word) {
-			return head + strings.Replace(value, word, s.digest(word), 1), true
+		if out, ok := b.goOn(s, v, head, value); ok {
+			return out, true
 		}
 	case b.item:
 		b.left = 0
@@ -69,7 +81,10 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 		}
 	case b.scalar && value == "":
 		return v, true
-	case b.scalar && indent(body) > b.indent && (b.sure || likelySecret(value) || Redacted(value)),
+	case b.scalar && b.key && indent(body) > b.indent && isKey(value):
+		b.key, b.sure = false, true // all of it is one key
+		return head + s.digest(value), true
+	case b.scalar && !b.key && indent(body) > b.indent && (b.sure || likelySecret(value) || Redacted(value)),
 		b.blob && len(value) >= b.long && (onlyBlob.get().MatchString(value) || Redacted(value)):
 		return head + s.digest(value), true
 	case !b.scalar && !b.blob:
@@ -80,6 +95,29 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 		return head + s.digest(strings.TrimSuffix(value, rest)) + s.text(rest), true
 	}
 	b.left = 0
+	return "", false
+}
+
+// goOn sanitizes the line behind the name of a value, or its flag, that ended in a backslash.
+func (b *block) goOn(s *Sanitizer, v, head, value string) (string, bool) {
+	b.left = 0
+	if n := len(historyNumber.get().FindString(value)); n > 0 {
+		head, value = head+value[:n], value[n:]
+	}
+	if b.bare && value != "" && strings.IndexByte("=:", value[0]) >= 0 {
+		rest := strings.TrimLeft(value[1:], " \t")
+		head, value, b.sure, b.bare = head+value[:len(value)-len(rest)], rest, b.sure || !b.key, false
+	}
+	word, _, _ := strings.Cut(value, " ")
+	if value != "" && (value[0] == '"' || value[0] == '\'') {
+		word = value[1:quotedEnd(value, 1)]
+	}
+	if Redacted(word) || strings.HasPrefix(value, redactedPrefix) {
+		return v, true
+	}
+	if len(word) > 1 && word[0] != '-' && !(b.lone && word != value) && !(b.bare && slices.Contains(joints, word)) && b.takes(word) {
+		return head + strings.Replace(value, word, s.digest(word), 1), true
+	}
 	return "", false
 }
 
@@ -102,7 +140,7 @@ func (b *block) one(s *Sanitizer, head, value string) (string, bool) {
 	}
 	from, to := lastGroup(m)
 	secret := value[from:to]
-	if (!b.sure || len(secret) < minOpen || !noFlag(secret)) && !likelySecret(secret) {
+	if b.key && !isKey(secret) || !b.key && (!b.sure || len(secret) < minOpen || !noFlag(secret)) && !likelySecret(secret) {
 		return "", false
 	}
 	if item != "" {
@@ -153,6 +191,9 @@ func (s *Sanitizer) blocks(v string) string {
 	}
 	return out.String()
 }
+
+// joints are words of a sentence that a backslash broke behind the name of a secret.
+var joints = []string{"of", "for", "with", "from", "to", "in", "on", "and", "or", "is", "was", "that", "when", "then"}
 
 // takes reports whether the value of a flag is a secret.
 func (b *block) takes(v string) bool {

@@ -21,6 +21,21 @@ var arrows = []string{"->", "=>", "→", "!=", "<>", "==", "| ", "to ", "with ",
 
 func isSide(v string) bool { return len(v) < 12 && slices.Contains(sides, strings.ToLower(v)) }
 
+// opensObject reports whether a name and a sign follow a bracket, or several: what stands there is no value.
+func (d *decoder) opensObject(i int) bool {
+	at := i
+	if strings.HasPrefix(d.t[at:], "map[") {
+		at += len("map[")
+	}
+	if at = skip(d.t, at, "{["); at == i {
+		return false
+	}
+	at = skip(d.t, at, " \t\r\n\"':")
+	end := d.nameEnd(at)
+	sign := skip(d.t, d.closed(end), " \t")
+	return end > at && sign < len(d.t) && (d.t[sign] == ':' || d.t[sign] == '=')
+}
+
 // newValue reads the value behind one that ends at at, where an arrow stands between them.
 func (d *decoder) newValue(at int, kind keyKind) {
 	for n := 0; n < 3 && at < len(d.t) && strings.IndexByte("\"'`)", d.t[at]) >= 0; n++ {
@@ -59,7 +74,16 @@ func (d *decoder) change(from, at int, kind keyKind, first bool) {
 	verb := func() bool {
 		return slices.ContainsFunc(changeVerbs, func(v string) bool { return strings.Contains(near, v) })
 	}
+	depth := 0
 	for i := at; i < stop && d.spend(1); {
+		switch c := d.t[i]; {
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth < 0 {
+				return // of the object that has the name
+			}
+		}
 		switch c := d.t[i]; {
 		case c == ';' || c == '\n' && strings.IndexByte(" \t", d.t[min(i+1, len(d.t)-1)]) < 0:
 			return
@@ -83,6 +107,9 @@ func (d *decoder) change(from, at int, kind keyKind, first bool) {
 		found := false
 		switch {
 		case p >= len(d.t) || p == end:
+		case sign && d.opensObject(p):
+			i = p // its fields have names of their own
+			continue
 		case sign || d.quote(p) && verb():
 			found = d.value(p, kind, assigned)
 		case !d.quote(p) && (verb() || first || i-at < 3 && strings.Contains(d.t[p:stop], " to ")):

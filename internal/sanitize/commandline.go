@@ -34,11 +34,13 @@ func commandLines(v string) (found []span) {
 			i++
 		case !start:
 			i++
-		case b == '-' && i+1 < len(v) && (letter(v[i+1]) || v[i+1] == '-'):
+		case b == '-' && i+1 < len(v) && (letter(v[i+1]) || v[i+1] == '-' || c.isSwitch(v[i+1])):
 			end := flagEnd(v, i)
 			if at, ok := c.flag(v, i, end); ok {
 				found = append(found, at)
 				end = at.to
+			} else if at, ok := c.pair(v, i, end); ok {
+				found = append(found, at)
 			}
 			i, start = max(end, i+1), false
 		default:
@@ -74,6 +76,8 @@ var piped = []form{
 		`(?:passwd\b|/dev/stdin\b|\bcryptsetup\b|\bkinit\b|--?(?:password-)?stdin\b|\bsudo[ \t]+(?:-[A-Za-z]*S|--stdin))`)},
 	{"chpasswd", lazily(`\b(?:echo|printf|cat[ \t]*<<<)[ \t]+(?:-[neE]+[ \t]+)?(?:\\*["'])?[^\s"':|]+:([^"'|\\\r\n]+)(?:\\*["'])?` +
 		`[ \t]*\|[ \t]*(?:sudo[ \t]+)?(?:\S*/)?chpasswd\b`)},
+	{"chpasswd", lazily(`\bprintf[ \t]+(?:--[ \t]+)?(?:"[^"\r\n]*%[^"\r\n]*"|'[^'\r\n]*%[^'\r\n]*')[ \t]+([^|\r\n]*[^|\s])[ \t]*` +
+		`\|[ \t]*(?:sudo[ \t]+)?(?:\S*/)?chpasswd\b`)}, // with the users, which are the other arguments
 	{"chpasswd", lazily(`\bchpasswd\b[^\r\n|;<]*<<<?[ \t]*(?:-?[ \t]*["']?[A-Z]+["']?(?:\r?\n|\\+n))?(?:\\*["'])?[^\s"':|\\]+:([^\s"'|\\]+)`)},
 	{">", lazily(`\b(?:echo|printf)[ \t]+(?:(?:-[neE]+|'%s(?:\\+n)?'|"%s(?:\\+n)?")[ \t]+)*` + shellWord +
 		`(?:\\*["'])?[ \t]*>>?[ \t]*\S{0,80}(?i:passw|secret|token|creds)`)},
@@ -83,7 +87,7 @@ var piped = []form{
 
 // positionMarks are in every text that positions finds something in.
 var positionMarks = []string{"identified", "set password", "password", "vault login", "net use", "sqlplus", "send \"", "send \\\"", "securestring",
-	"nmcli", "wpa_passphrase", "requirepass", "masterauth"}
+	"nmcli", "wpa_passphrase", "requirepass", "masterauth", "jdbc:oracle", "auth_pass"}
 
 // positioned are secrets that only their place in a command or statement tells.
 var positioned = []form{
@@ -92,8 +96,11 @@ var positioned = []form{
 	{"set password", lazily(`\buser[ \t]+set[ \t]+password[ \t]+\S+[ \t]+` + shellWord)}, // ipmitool
 	{"assword", lazily(`(?i)\bset[ \t]+[\w.]+\.password[ \t]+` + shellWord)},             // racadm
 	{"vault login", lazily(`\bvault login[ \t]+(?:-[\w-]+(?:=\S+)?[ \t]+)*(?:token=)?([^\s"'\\=-][^\s"'\\]{7,})`)},
-	{"SecureString", lazily(`ConvertTo-SecureString[ \t]+(?:-String[ \t]+)?\\*["']([^"'\r\n\\]+)`)}, // PowerShell
-	{"sqlplus", lazily(`\bsqlplus[ \t]+(?:-\w+[ \t]+)*[^\s/]+/([^\s@"']+)@`)},
+	// PowerShell: flags in any order and shortened, the value with -String, or without.
+	{"", lazily(`(?i)\bConvertTo-SecureString(?:[ \t]|\x60[ \t]*\r?\n)+(?:-(?:a|f)\w*(?:[ \t]|\x60[ \t]*\r?\n)+)*(?:-s\w*(?::|[ \t]+))?` +
+		`(?:\\*"([^"\r\n\\]+)|\\*'([^'\r\n\\]+)|([^\s"'$(|;)\x60-][^\s"'|;)]*))`)},
+	{"", lazily(`(?i)["']([^"'\s|]{6,})\\*["'][ \t]*\|[ \t]*ConvertTo-SecureString\b`)},
+	{"sqlplus", lazily(`\bsqlplus[ \t]+(?:-\w+[ \t]+)*["']?[^\s/"']+/(?:\\*"([^"\r\n\\]+)\\*"|([^\s@"']+))@`)},
 	{"/user:", lazily(`(?i)\bnet use\b[^\r\n]{0,200}/user:\S+[ \t]+([^\s"'\\/][^\s"'\\]{3,})`)},
 	// net use Z: \\host\share PASSWORD
 	{`\`, lazily(`(?i)\bnet use[ \t]+(?:(?:[a-z]:|\*)[ \t]+)?(?:\\*"\\+[^"\r\n]+"|\\+\S+)[ \t]+` +
@@ -105,7 +112,9 @@ var positioned = []form{
 	{"wpa_passphrase", lazily(`\bwpa_passphrase[ \t]+(?:"[^"\r\n]+"|'[^'\r\n]+'|[^\s"']+)[ \t]+` + shellWord)},
 	{"set-user-password", lazily(`\bset-user-password[ \t]+[^\s-]\S*[ \t]+\S+[ \t]+` + shellWord)}, // virsh
 	{"", lazily(`(?i)\bconfig[ \t]+set[ \t]+(?:requirepass|masterauth)[ \t]+` + shellWord)},        // redis-cli
-	{"send", lazily(`\bsend[ \t]+(?:--[ \t]+)?\\*"([^"\s\\]{6,})\\+r`)},                            // expect
+	{"jdbc:oracle:", lazily(`\bjdbc:oracle:\w{1,16}:[^\s/@:"'\\]{1,128}/(?:\\*")?([^\s"'@\\]+)(?:\\*")?@`)},
+	{"auth_pass", lazily(`\bauth_pass[ \t]+([^\s"'\\:=,;)]{4,})`)},      // of keepalived, also where it tells of a line
+	{"send", lazily(`\bsend[ \t]+(?:--[ \t]+)?\\*"([^"\s\\]{6,})\\+r`)}, // expect
 }
 
 // positions returns where such secrets are.
@@ -114,7 +123,7 @@ func positions(v string) (found []span) {
 		for _, m := range f.findAll(v) {
 			from, to := lastGroup(m)
 			if value := v[from:to]; noFlag(value) && (f.literal != "send" && f.literal != "vault login" || chosen(value, true)) {
-				found = append(found, span{from, shellEnd(v, from, to)})
+				found = append(found, span{from, concatenated(v, shellEnd(v, from, to), func(i int) int { return quotedEnd(v, i) })})
 			}
 		}
 	}
@@ -137,30 +146,14 @@ func (c *command) flag(v string, from, end int) (span, bool) {
 	flag := v[from:end]
 	use := c.use(flag)
 	quoted := len(flag) == 2 && end < len(v) && (v[end] == '"' || v[end] == '\'') && (from == 0 || v[from-1] != v[end])
-	if (use == noSecret || quoted) && (quoted || len(flag) > 2) && flag[1] != '-' { // -pX, -p'X'
-		use = programFlags[c.program][flag[:2]+"…"]
-		if u := programFlags[c.program][flag[:2]]; u != noSecret {
-			use = u
+	glued := len(flag) == 2 && end < len(v) && strings.IndexByte("!@#$%^*+/~?", v[end]) >= 0 // -p!X
+	if flag[1] != '-' && (quoted || glued || use == noSecret && len(flag) > 2) {             // -pX, -p'X'
+		if i, behind := c.short(flag, glued || quoted, v[from:min(len(v), end+1)]); behind != noSecret {
+			return attached(v, from+i, behind)
 		}
-		cluster := strings.IndexByte(flag[:min(len(flag), 8)], 'u') // -kuUSER:X
-		if use == noSecret && cluster > 1 && programFlags[c.program]["-u"] == userColon && strings.IndexByte(v[from:min(len(v), end+1)], ':') > cluster+1 {
-			use = userColon
-			end = from + cluster + 1
-		} else {
-			end = from + 2
-		}
-		if use == noSecret {
+		if use = c.lastOf(flag); use == noSecret || quoted || glued {
 			return span{}, false
 		}
-		if end < len(v) && (v[end] == '"' || v[end] == '\'') {
-			end++
-			return span{end, shellEnd(v, end, quotedEnd(v, end))}, use == wholeSecret
-		}
-		to := unquotedEnd(v, end, false)
-		if lo, hi := use.secretOf(v[end:to]); lo < hi {
-			return span{end + lo, end + hi}, true
-		}
-		return span{}, false
 	}
 	if next := skip(v, end, " \t"); use == noSecret || next > end && next+1 < len(v) && strings.IndexByte("=:", v[next]) >= 0 && v[next+1] == ' ' {
 		return span{}, false // -name = value of a diff
@@ -168,6 +161,78 @@ func (c *command) flag(v string, from, end int) (span, bool) {
 	at := argument(v, end)
 	lo, hi := use.secretOf(v[at.from:at.to])
 	return span{at.from + lo, at.from + hi}, lo < hi
+}
+
+// pair returns where the value is that a flag has of its own whose name another one has: --name /x/db-password --value X, in
+// any order.
+func (c *command) pair(v string, from, end int) (at span, ok bool) {
+	switch v[from:end] {
+	case "--name", "--key", "--secret-id":
+		at := argument(v, end)
+		name := v[at.from:at.to]
+		if c.secret = kindOfKey(name[strings.LastIndexAny(name, "/.")+1:]); c.secret >= secretKey {
+			return c.value, c.value.from < c.value.to
+		}
+	case "--value", "--body", "--secret-string", "--secret-value":
+		if at = argument(v, end); at.from >= at.to || !noFlag(v[at.from:at.to]) || at.to-at.from < minOpen {
+			return span{}, false
+		}
+		c.value = at
+		return at, c.secret >= secretKey
+	}
+	return span{}, false
+}
+
+// short returns where the value is that is attached to a short flag, and what it is: behind its letter, in front of
+// which only switches may stand. more is the flag and the character behind it.
+func (c *command) short(flag string, value bool, more string) (int, flagUse) {
+	for i := 1; i < len(flag) && i < maxCluster; i++ {
+		last := i+1 == len(flag)
+		use := c.own("-" + flag[i:i+1])
+		if u := programFlags[c.program]["-"+flag[i:i+1]+"…"]; u != noSecret {
+			use = u
+		}
+		if use == userColon && i > 1 && strings.IndexByte(more, ':') <= i+1 {
+			use = noSecret // -kuUSER:X
+		}
+		if use != noSecret && (!last || value) {
+			return i + 1, use
+		}
+		if use == noSecret && !c.isSwitch(flag[i]) && (i > 1 || programFlags[c.program]["-u"] != userColon) {
+			break
+		}
+	}
+	return 0, noSecret
+}
+
+// lastOf returns what the next word is behind switches and a short flag: -xw X.
+func (c *command) lastOf(flag string) flagUse {
+	n := len(flag)
+	if n < 3 || n > maxCluster {
+		return noSecret
+	}
+	for i := 1; i+1 < n; i++ {
+		if !c.isSwitch(flag[i]) {
+			return noSecret
+		}
+	}
+	return c.own("-" + flag[n-1:])
+}
+
+// attached returns where the secret is of a value that begins at from.
+func attached(v string, from int, use flagUse) (span, bool) {
+	if from < len(v) && v[from] == '=' {
+		from++
+	}
+	if from < len(v) && (v[from] == '"' || v[from] == '\'') {
+		from++
+		end := shellEnd(v, from, quotedEnd(v, from))
+		lo, hi := use.secretOf(v[from:end])
+		return span{from + lo, from + hi}, lo < hi
+	}
+	to := unquotedEnd(v, from, false)
+	lo, hi := use.secretOf(v[from:to])
+	return span{from + lo, from + hi}, lo < hi
 }
 
 // argument returns where the value of a flag is that ends at i.

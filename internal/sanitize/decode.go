@@ -14,16 +14,17 @@ import (
 // how deep it is nested. It takes time in proportion to the length of the text: a value is
 // looked for once, and each look around a name is bounded.
 type decoder struct {
-	s     *Sanitizer
-	v     string // the text
-	w     view
-	t     string // what w shows
-	found []span
-	marks map[string]int // of anchors in YAML, where their values begin; made when it is needed
-	left  int            // characters that may be looked at around names
-	steps int            // that were taken, for a test
-	done  int            // up to here in the view, values were found
-	ends  map[[2]int]int // of values, by their kind of quote and its depth, see quotedUntil
+	s      *Sanitizer
+	v      string // the text
+	w      view
+	t      string // what w shows
+	found  []span
+	marks  map[string]int // of anchors in YAML, where their values begin; made when it is needed
+	header string         // the header of HTTP whose value is read
+	left   int            // characters that may be looked at around names
+	steps  int            // that were taken, for a test
+	done   int            // up to here in the view, values were found
+	ends   map[[2]int]int // of values, by their kind of quote and its depth, see quotedUntil
 }
 
 // relation is what a value has to do with a name.
@@ -58,7 +59,8 @@ func (d *decoder) spend(n int) bool {
 
 // decodeMarks are parts of the names of secrets, of which a text must have one.
 var decodeMarks = []string{"pass", "pwd", "secret", "token", "key", "cred", "auth", "psk", "cak", "kennwort", "contrasena",
-	"motdepasse", "pw:", "pw=", "rootpw", "bindpw", "proxy", "cookie", "community"}
+	"motdepasse", "rootpw", "bindpw", "proxy", "cookie", "community",
+	"pw:", "pw=", "pw ", "pw\"", "pw'", "pw>", "pw<", "pw]", "pw\\", "pw\n", "pw\r", "pw\t", "pw,", "pw|", "pw)"}
 
 // decode returns where values are that belong to the name of a secret; w is the view of v.
 func (s *Sanitizer) decode(v string, w view) []span {
@@ -85,7 +87,9 @@ func (s *Sanitizer) decoded(v string, w view) *decoder {
 // named looks for the value of a name.
 func (d *decoder) named(from, end int, kind keyKind) {
 	switch {
-	case d.isNameField(from):
+	case d.isNameField(from) || kind == deepKey && d.isTypeField(from):
+		d.header = headerOf(d.t[from:end])
+		defer func() { d.header = "" }()
 		if !d.besideName(from, end, kind) {
 			d.change(from, d.closed(end), kind, false)
 		}
@@ -114,8 +118,12 @@ func (d *decoder) named(from, end int, kind keyKind) {
 
 // behindName reads what stands behind a name that ends at end, and its quotes at at.
 func (d *decoder) behindName(from, end, at, blank int, kind keyKind, quoted bool) {
-	switch sign := d.sign(blank, quoted); {
-	case d.t[from:end] == "PASS" && d.t[blank] == ':': // of a test
+	sign := d.sign(blank, quoted)
+	if dots := skip(d.t, blank, ". \t"); sign == blank && dots > blank+1 && d.t[blank] == '.' && dots < len(d.t) && d.t[dots] == ':' {
+		sign = dots + 1 // Password......: X
+	}
+	switch {
+	case d.t[from:end] == "PASS" && d.t[blank] == ':', d.tellsError(from, end, sign): // PASS of a test
 	case sign > blank:
 		kind = d.place(from, end, sign, kind)
 		if quoted || !d.line(from, end, sign, kind) {
@@ -123,8 +131,20 @@ func (d *decoder) behindName(from, end, at, blank int, kind keyKind, quoted bool
 		}
 	case strings.HasPrefix(d.t[blank:], ".."):
 		d.value(skip(d.t, blank, ". \t:"), kind, cell)
+	case d.t[blank] == '.' && from > 0 && d.t[from-1] == '(': // a pair of Lisp
+		if next := skip(d.t, blank+1, " \t"); d.quote(next) {
+			d.value(next, kind, listed)
+		}
+	case !quoted && d.t[blank] == ',' && from > 0 && strings.IndexByte("{(", d.t[from-1]) >= 0: // of Erlang
+		next := skip(d.t, blank+1, " \t")
+		if binary := skip(d.t, next, "<"); binary-next == 2 {
+			next = binary
+		}
+		if d.quote(next) {
+			d.value(next, kind, listed)
+		}
 	case quoted && (d.t[blank] == ',' || d.t[blank] == ';'):
-		if next := skip(d.t, blank+1, " \t"); d.quote(next) && from > 0 && d.quote(from-1) {
+		if next := skip(d.t, blank+1, " \t"); d.quote(next) && from > 0 && d.quote(from-1) && !d.namesField(next) {
 			d.value(next, kind, listed)
 		}
 	case d.t[blank] == '(' && blank == at:
@@ -144,6 +164,12 @@ func (d *decoder) behindName(from, end, at, blank int, kind keyKind, quoted bool
 	case blank > at:
 		d.sentence(blank, kind)
 	}
+}
+
+// namesField reports whether what is in quotes at a place is the name of the next field.
+func (d *decoder) namesField(at int) bool {
+	end := d.nameEnd(at + 1)
+	return end > at+1 && d.quote(end) && skip(d.t, end+1, " \t") < len(d.t) && d.t[skip(d.t, end+1, " \t")] == ':'
 }
 
 // place returns what a name says where more than itself tells: it is a variable of an environment,
@@ -172,7 +198,7 @@ func (d *decoder) place(from, end, sign int, kind keyKind) keyKind {
 // passwords[0], (password) and <b>password</b>.
 func (d *decoder) closed(i int) int {
 	if i < len(d.t) && strings.IndexByte("[/<", d.t[i]) >= 0 {
-		if e := indexBehind.get().FindStringSubmatch(d.t[i:min(len(d.t), i+32)]); e != nil {
+		if e := indexBehind.get().FindStringSubmatch(d.t[i:min(len(d.t), i+64)]); e != nil {
 			i += len(e[1])
 		}
 	}
@@ -189,13 +215,13 @@ func (d *decoder) closed(i int) int {
 var fieldOfPHP = lazily(`^:(?:"[\w\\]{1,40}":)?(?:private|protected)\]`)
 
 // indexBehind is an index, the place that a password is for, or the end of a tag; a sign follows.
-var indexBehind = lazily(`^(\[\w{0,8}\]|/\w{1,20}|</\w{1,8}>)[ \t]{0,2}(?:[:=]|$)`)
+var indexBehind = lazily(`^(\[(?:\w{0,8}|:?\w{1,40}|["'][\w.-]{1,40}["'])\]|/\w{1,20}|</\w{1,8}>)[ \t]{0,2}(?:[:=]|$)`)
 
 func (d *decoder) quote(i int) bool { return i < len(d.t) && (d.t[i] == '"' || d.t[i] == '\'') }
 
 // sign returns where a sign ends that stands between a name and its value; i if there is none.
 func (d *decoder) sign(i int, quoted bool) int {
-	for _, sign := range []string{":=>", ":=", "=>", "===", "==", "->", "<-", "=", ":: ", ":", "→", "←", "+=", "~=", "?=", "|=", "!="} {
+	for _, sign := range []string{"==>", ":=>", ":=", "=>", "===", "==", "->", "<-", "=", ":: ", ":", "→", "←", "+=", "~=", "?=", "|=", "!="} {
 		if strings.HasPrefix(d.t[i:], sign) {
 			if sign == "->" && quoted {
 				return i
@@ -221,7 +247,11 @@ func (d *decoder) assignment(at int, kind keyKind) {
 		}
 	}
 	at = d.opened(skip(d.t, at, " \t\r"))
-	if stars := skip(d.t, at, "*"); stars > at && stars < len(d.t) && strings.IndexByte(" \t`", d.t[stars]) >= 0 { // of Markdown
+	stars := skip(d.t, at, "*")
+	if stars-at >= minOpen {
+		return // masked, whatever is told behind it
+	}
+	if stars > at && stars < len(d.t) && strings.IndexByte(" \t`", d.t[stars]) >= 0 { // of Markdown
 		at = skip(d.t, stars, " \t")
 	}
 	if at >= len(d.t) || d.alias(at, kind) {
@@ -323,14 +353,29 @@ func (d *decoder) fallback(i int, kind keyKind) {
 // fields reads an object that stands behind the name of a secret, but what refers to another.
 func (d *decoder) fields(at int, kind keyKind) {
 	stop := min(len(d.t), at+maxBeside)
-	for at < stop && d.t[at] != '}' {
-		at = skip(d.t, at, " \t\n\"',")
+	for deep := 0; at < stop; {
+		if d.t[at] == '}' {
+			if deep--; deep < 0 {
+				return
+			}
+			at++
+			continue
+		}
+		if at = skip(d.t, at, " \t\n\"',"); at < stop && d.t[at] == '}' {
+			continue
+		}
 		end := d.nameEnd(at)
 		sign := skip(d.t, d.closed(end), " \t")
 		if end == at || sign >= len(d.t) || d.t[sign] != ':' && d.t[sign] != '=' {
 			return
 		}
-		value := d.opened(skip(d.t, sign+1, " \t"))
+		value := skip(d.t, sign+1, " \t")
+		if value < len(d.t) && d.t[value] == '{' && d.opensObject(value) {
+			deep++
+			at = value + 1
+			continue
+		}
+		value = d.opened(value)
 		if value >= len(d.t) || slices.Contains(referenceKeys, d.t[at:end]) || !d.value(value, kind, assigned) {
 			at = value
 			for at < stop && strings.IndexByte(",}\n", d.t[at]) < 0 {
@@ -340,52 +385,4 @@ func (d *decoder) fields(at int, kind keyKind) {
 		}
 		at = max(d.done, value)
 	}
-}
-
-// alias reads the value of the anchor of YAML that an alias at a place stands for.
-func (d *decoder) alias(at int, kind keyKind) bool {
-	if d.t[at] != '*' {
-		return false
-	}
-	end := d.nameEnd(at + 1)
-	if d.marks == nil {
-		d.marks = map[string]int{}
-		for i := strings.IndexByte(d.t, '&'); i >= 0 && i < len(d.t); {
-			e := d.nameEnd(i + 1)
-			if value := skip(d.t, e, " \t"); e > i+1 && value > e {
-				d.marks[d.t[i+1:e]] = value
-			}
-			n := strings.IndexByte(d.t[e:], '&')
-			if n < 0 {
-				break
-			}
-			i = e + n
-		}
-	}
-	value, ok := d.marks[d.t[at+1:end]]
-	return ok && d.value(value, kind, beside)
-}
-
-// quietTag reports whether a text is the name of an anchor or a tag.
-func (d *decoder) quietTag(v string) bool {
-	return only(v, alphanumeric+"!_.:/-")
-}
-
-// dumpedText is the type in front of a text that PHP dumps; the text itself may be on the next line.
-var dumpedText = lazily(`^string\(\d{1,9}\)[ \t]+`)
-
-// underline reports whether a line only underlines the name above it, as oc describe draws it. Three
-// hyphens begin a document of YAML.
-func underline(line string) bool {
-	line = strings.TrimSpace(line)
-	return len(line) > 3 && only(line, "-=─")
-}
-
-// dumpType reports whether a text in brackets is a type or a length, as go-spew prints them.
-func dumpType(v string) bool {
-	switch {
-	case strings.HasPrefix(v, "len="), strings.HasPrefix(v, "cap="), strings.HasPrefix(v, "0x"):
-		return true
-	}
-	return v == "string" || v == "*string" || v == "[]byte" || v == "[]uint8"
 }

@@ -15,7 +15,7 @@ func (d *decoder) value(i int, kind keyKind, how relation) bool {
 		if i > 0 && d.t[i-1] == '[' {
 			s.to = d.list(s.to)
 		} else if how <= set && kind >= maybeKey {
-			s.to = d.quotedLines(shellEnd(d.v, s.from, s.to), d.v[s.from-1], kind)
+			s.to = concatenated(d.v, d.quotedLines(shellEnd(d.v, s.from, s.to), d.v[s.from-1], kind), d.quotedUntil)
 		}
 	} else {
 		from := d.w.place(i)
@@ -29,6 +29,21 @@ func (d *decoder) value(i int, kind keyKind, how relation) bool {
 	}
 	return d.judge(s, kind, how, d.quote(i))
 }
+
+// concatenated returns where the last of several texts in quotes ends that a sign joins, of which the first ends at i: "a" + "b".
+func concatenated(v string, i int, quotedUntil func(int) int) int {
+	for i < len(v) && strings.IndexByte("\"'\\", v[i]) >= 0 {
+		n := len(joint.get().FindString(v[i:min(len(v), i+32)]))
+		if n == 0 {
+			break
+		}
+		i = quotedUntil(i + n)
+	}
+	return i
+}
+
+// joint stands between two texts that a program joins.
+var joint = lazily(`^(\\*["'])[ \t]{0,4}(?:\+|\.|\|\|)[ \t\r\n]{0,12}\\*["']`)
 
 // quotedLines returns where a value in quotes ends whose line ended first, as YAML, JSON with raw line breaks and shells
 // have it: at the quote that ends one of the next lines. It is the end of the first line where none does.
@@ -106,6 +121,15 @@ func (d *decoder) judge(s span, kind keyKind, how relation, quoted bool) bool {
 	value := d.v[s.from:s.to]
 	if d.w.at != nil {
 		value = d.w.shown(s)
+	}
+	if d.header != "" && how == beside {
+		if found := headerValue(d.header, value); len(found) > 0 {
+			at := d.w.shownAt(s.from)
+			for _, f := range found {
+				d.note(at+f.from, at+f.to)
+			}
+			return true
+		}
 	}
 	lo, hi := secretIn(value, kind, how, quoted)
 	if lo >= hi {

@@ -97,6 +97,7 @@ func (s *Sanitizer) walk(v any) any {
 	case map[string]any:
 		s.kind(v)
 		s.pair(v)
+		s.jwk(v)
 		for k, child := range v {
 			if text, ok := child.(string); ok && k == userDataKey {
 				v[k] = s.userData(text)
@@ -129,9 +130,16 @@ func (s *Sanitizer) walk(v any) any {
 func (s *Sanitizer) pair(v map[string]any) {
 	for _, k := range []string{"name", "key"} {
 		name, ok := v[k].(string)
-		if value, there := v["value"]; ok && there {
-			v["value"], _ = s.field(kindOfKey(name), value)
+		value, there := v["value"]
+		if !ok || !there {
+			continue
 		}
+		if text, is := value.(string); is && headerOf(name) != "" {
+			m := s.mask(text)
+			m.hideSpans(headerValue(name, m.text))
+			value = m.unmask(m.text)
+		}
+		v["value"], _ = s.field(kindOfKey(name), value)
 	}
 }
 
@@ -162,16 +170,28 @@ func noFlag(v string) bool {
 	if i := strings.IndexAny(v, ",;"); i > 0 {
 		v = v[:i]
 	}
-	if reference(v) || readElsewhere.get().MatchString(v) {
+	if reference(v) || readElsewhere.get().MatchString(v) || strings.IndexByte("($", v0(v)) >= 0 && runCommand.get().MatchString(v) {
 		return false
 	}
-	switch strings.ToLower(v) {
-	case "true", "false", "null", "none", "<nil>", "<none>", "<unset>", "<set", "flag", "flags", "option", "must", "from", "argument",
+	switch strings.ToLower(strings.Trim(v, "()[]<>")) {
+	case "true", "false", "null", "none", "nil", "set to", "flag", "flags", "option", "must", "from", "argument",
 		"is", "was", "not", "required", "missing", "invalid", "expired", "wrong", "incorrect", "set", "unset", "empty",
-		"changed", "rotated", "updated", "reset", "locked", "enabled", "disabled", "rejected", "accepted", "failed", "hidden", "masked", "chauthtok":
+		"changed", "rotated", "updated", "reset", "locked", "enabled", "disabled", "rejected", "accepted", "failed",
+		"hidden", "masked", "redacted", "unchanged", "unavailable", "done", "succeeded", "timeout", "chauthtok":
 		return false
 	}
 	return strings.Trim(v, "*") != ""
+}
+
+// runCommand is an expression of PowerShell: what it runs has the value.
+var runCommand = lazily(`^\$?\(+(?:[A-Z][A-Za-z]+-[A-Z][A-Za-z]+|convertto-securestring|New-Object)\b`)
+
+// v0 is the first character of a value, 0 where it is empty.
+func v0(v string) byte {
+	if v == "" {
+		return 0
+	}
+	return v[0]
 }
 
 // readElsewhere is a value that code reads from a variable, one that a type masks, and the word that

@@ -44,6 +44,8 @@ var programFlags = map[string]map[string]flagUse{
 	"podman":     {"login -p": wholeSecret}, "docker": {"login -p": wholeSecret}, "buildah": {"login -p": wholeSecret}, "skopeo": {"login -p": wholeSecret},
 	"helm": {"login -p": wholeSecret}, "oras": {"login -p": wholeSecret}, "az": {"login -p": wholeSecret}, "rosa": {"login -t": wholeSecret},
 	"iscsiadm": {"password -v": wholeSecret, "password --value": wholeSecret},
+	"roxctl":   {"-p": wholeSecret}, // stackrox/stackrox
+	"gh":       {"secret -b": wholeSecret, "secret --body": wholeSecret},
 	"virsh":    {"secret-set-value --base64": wholeSecret},
 }
 
@@ -54,13 +56,50 @@ var anyFlags = map[string]flagUse{
 	"--registry-token": wholeSecret, "--activation-key": wholeSecret, "--activationkey": wholeSecret, // containers/skopeo, subscription-manager
 }
 
+// switches are the short flags without a value, of the programs that take several short flags in one word.
+var switches = map[string]string{
+	"curl": "sSkLvfiIgnN0123456OJRaGjlpq", "docker": "v", "podman": "v", "skopeo": "v", "buildah": "v", "oc": "v", "sshpass": "vV", "ipmitool": "vcV",
+	"mysql": "fvtsBNHEXnqrbCcGLUA", "mariadb": "fvtsBNHEXnqrbCcGLUA", "mysqldump": "AaBCcdefFKlnqQrtVvXYy", "mysqladmin": "bCfisv",
+	"ldapsearch": "xLZnvcACMNWtTu", "ldapmodify": "xZnvcCMNWa", "ldapadd": "xZnvcCMNW", "ldapwhoami": "xZnvCNW",
+	"useradd": "mMNrloDU", "usermod": "alLmoUZ", "zip": "0123456789rejqmuTDXyvodfFgoklA", "unzip": "aABCDfjKLMnopqtTuUvVWXz", "smbclient": "NgkPEeV",
+	"rpcclient": "NgkPEeV", "snmpget": "", "snmpwalk": "", "fence_": "vV", "htpasswd": "",
+}
+
+// maxCluster bounds how many short flags are looked for in one word.
+const maxCluster = 12
+
+// isSwitch reports whether a letter is a short flag without a value.
+func (c *command) isSwitch(letter byte) bool {
+	return strings.IndexByte(switches[c.program], letter) >= 0
+}
+
+// switches reports whether letters are short flags without a value.
+func (c *command) switches(letters string) bool {
+	for i := range len(letters) {
+		if !c.isSwitch(letters[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// own returns what the value of a short flag of this program is, with its subcommand.
+func (c *command) own(flag string) flagUse {
+	if u := programFlags[c.program][flag]; u != noSecret || c.sub == "" {
+		return u
+	}
+	return programFlags[c.program][c.sub+" "+flag]
+}
+
 // subcommands change what the flags of their program carry.
-var subcommands = map[string]bool{"login": true, "secret-set-value": true, "password": true}
+var subcommands = map[string]bool{"login": true, "secret-set-value": true, "password": true, "secret": true}
 
 // command is what is known of the command line at one place of a text.
 type command struct {
 	program, sub string
-	words        int // that stand before a secret without a flag, and the secret
+	words        int     // that stand before a secret without a flag, and the secret
+	secret       keyKind // what the value of --name says
+	value        span    // of --value
 }
 
 // word takes in a word that is no flag.
@@ -69,7 +108,7 @@ func (c *command) word(w string) {
 		w = w[i+1:]
 	}
 	switch {
-	case programFlags[w] != nil:
+	case programFlags[w] != nil && (w != c.program || c.sub == ""): // or the user is called like the program
 		*c = command{program: w}
 	case strings.HasPrefix(w, "fence_"):
 		*c = command{program: "fence_"}
@@ -105,13 +144,13 @@ func (c *command) use(flag string) flagUse {
 	if c.sub == "login" && flag == "-p" {
 		return wholeSecret
 	}
-	if n := len(flag); n > 2 && n < 8 && flag[1] != '-' && own["-"+flag[n-1:]] == userColon { // -sku
+	if n := len(flag); n > 2 && n < 8 && own["-"+flag[n-1:]] == userColon && c.switches(flag[1:n-1]) { // -sku
 		return userColon
 	}
-	if len(flag) < 5 {
+	name := strings.TrimLeft(flag, "-")
+	if len(flag) < 5 && !strings.EqualFold(name, "pw") {
 		return noSecret
 	}
-	name := strings.TrimLeft(flag, "-")
 	switch kind := kindOfKey(name); {
 	case kind == plainKey:
 		return noSecret

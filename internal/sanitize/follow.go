@@ -14,6 +14,9 @@ func (s *Sanitizer) Spans(raw []byte) bool {
 	if s.inside > 0 || s.block.left > 0 || s.table.active() || covered(raw) || bytes.Contains(raw, []byte("-----")) {
 		return true
 	}
+	if bytes.Contains(raw, []byte("? ")) || bytes.IndexByte(raw, '#') > 0 && commentedHead.get().Match(raw) {
+		return true
+	}
 	if s.manifest.left > 0 || bytes.Contains(raw, []byte("<<")) || bytes.Contains(raw, []byte(`"""`)) || bytes.Contains(raw, []byte("'''")) {
 		return true
 	}
@@ -21,8 +24,8 @@ func (s *Sanitizer) Spans(raw []byte) bool {
 	if len(raw) == 0 {
 		return false
 	}
-	if strings.IndexByte(":=|>-+\\{", raw[len(raw)-1]) >= 0 || bytes.Contains(raw, formData) || endsInIndicator(raw) || opensItem(raw) ||
-		opensTable(raw) || opensManifest(string(raw[max(0, len(raw)-manifestTail):])) {
+	if strings.IndexByte(":=|>-+\\{", raw[len(raw)-1]) >= 0 || bytes.IndexByte(raw, ';') >= 0 && bytes.Contains(raw, formData) ||
+		endsInIndicator(raw) || opensItem(raw) || opensTable(raw) || opensManifest(string(raw[max(0, len(raw)-manifestTail):])) {
 		return true
 	}
 	return endsInToken(raw)
@@ -55,6 +58,9 @@ func (s *Sanitizer) needsAll(v string) bool {
 		covered(v) || strings.IndexByte(v, '%') >= 0 || strings.Contains(v, "-----") || strings.Contains(v, redactedPrefix) ||
 		opensManifest(end) || endsInToken(end) || wrappedEnd([]byte(end))
 }
+
+// commentedHead is the head of a block scalar with a comment behind it.
+var commentedHead = lazily(`[ \t][|>][0-9+-]*[ \t]+#`)
 
 // endsInIndicator reports whether a line ends in the head of a block scalar with its
 // indentation, as |2.

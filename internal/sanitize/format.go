@@ -33,6 +33,7 @@ var formats = []format{
 	{marks: directiveMarks, find: directiveLines, lines: true},
 	{marks: hashMarks, find: hashes, lines: true},
 	{marks: headerMarks, find: headers},
+	{marks: jwkMarks, find: jwkFields},
 	{marks: queryMarks, decode: (*Sanitizer).queryFields},
 	{marks: []string{"proxy", "@tcp", "@unix(", "iscsi:"}, find: bareLogins},
 	{marks: numberMarks}, // Sanitizer.numbers

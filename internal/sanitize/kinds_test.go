@@ -20,7 +20,8 @@ var kindValues = []string{"Tern83Wq9xKp", "correcthorsebattery", "hunter2X", "os
 // secret, §W one that is a word, §S a short one, §B one in base64, §H, §D and §C its bytes as numbers.
 // §J begins a token and §K continues it, §P is a group of the password of kubeadmin and §Q one without
 // its first letter. §N, §M and §U are 64, 32 and 40 hexadecimal digits, §G and §I are a value as numbers,
-// §Y in hexadecimal. §T is random, §X a text in hexadecimal. ^ says that no single line tells.
+// §Y in hexadecimal. §O is a token of kubeadm, §T is random, §X a text in hexadecimal.
+// §A, §a, §E and §k are parts of tokens, §b is a key in base64; §q, §h, §i and §g are named secrets as numbers. ^ says that no single line tells.
 var kindTexts = map[string][]string{
 	"bytes": nil,
 	"kernel arguments": {
@@ -87,6 +88,10 @@ var kindTexts = map[string][]string{
 	},
 }
 
+// namedPairs are secrets with names of all families and cases.
+var namedPairs = []string{"bindPassword: %s\nurl: ldaps://dc1\n", "Password: %s\n", "psk=%s", "{\"apiKey\":\"%s\"}", "{\"clientSecret\": \"%s\"}", "accessToken=%s",
+	"secret_key=%s", "DB_PASSWORD=%s", "https://root:%s@bmc1/", "Authorization: Bearer %s", "PassPhrase = %s"}
+
 // fill replaces the signs of a text by secrets and returns them.
 func fill(r *rand.Rand, text string) (string, []string) {
 	var secrets []string
@@ -122,6 +127,23 @@ func fill(r *rand.Rand, text string) (string, []string) {
 			}
 		case 'T':
 			shown = drawn(r, 28, alnum)
+		case 'A', 'a', 'k': // the random part of a token
+			shown = drawn(r, map[byte]int{'A': 34, 'a': 20, 'k': 32}[sign], alnum)
+		case 'E':
+			shown = drawn(r, 16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+		case 'b':
+			shown = base64.StdEncoding.EncodeToString([]byte(drawn(r, 32, alnum)))
+		case 'q', 'i', 'g', 'h': // a named secret in hexadecimal and as numbers
+			named := fmt.Sprintf(namedPairs[r.IntN(len(namedPairs))], v+drawn(r, 8, alnum))
+			shown = hex.EncodeToString([]byte(named))
+			switch sign {
+			case 'i', 'g':
+				shown = numbersOf(named, map[byte]string{'g': ",", 'i': " "}[sign])
+			case 'h':
+				shown = strings.ToUpper(shown)
+			}
+		case 'O':
+			shown = drawn(r, 6, smallAlnum) + "." + drawn(r, 16, smallAlnum)
 		case 'X':
 			shown = hex.EncodeToString([]byte("password=" + v + drawn(r, 8, alnum)))
 		case 'N':
@@ -174,8 +196,12 @@ func TestKinds(t *testing.T) {
 	maps.Copy(kinds, kindTexts4)
 	maps.Copy(kinds, kindTexts5)
 	maps.Copy(kinds, kindTexts6)
+	maps.Copy(kinds, kindTexts7)
+	maps.Copy(kinds, kindTexts8)
+	maps.Copy(kinds, kindTexts9)
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		texts := slices.Concat(kindTexts[kind], kindTexts2[kind], kindTexts3[kind], kindTexts4[kind], kindTexts5[kind], kindTexts6[kind])
+		texts := slices.Concat(kindTexts[kind], kindTexts2[kind], kindTexts3[kind], kindTexts4[kind], kindTexts5[kind], kindTexts6[kind], kindTexts7[kind], kindTexts8[kind],
+			kindTexts9[kind])
 		left, of := 0, 0
 		for _, text := range texts {
 			text, whole := strings.CutPrefix(text, "^")

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -69,8 +70,29 @@ func measured(t testing.TB, values int, each func(form int, text, how string, le
 // maxLeaked is how many of a thousand secrets of a form may be left.
 const maxLeaked = 10
 
+// usualValues is how many values are planted into each form.
+const usualValues = 4
+
+type measure struct {
+	rates []rate
+	all   rate
+	left  []string
+}
+
+// leakRatesOf is what was measured, by the number of values: the page and the bound are of one measurement.
+var leakRatesOf = struct {
+	sync.Mutex
+	values map[int]*measure
+}{values: map[int]*measure{}}
+
 // leakRates measures every form, and returns one rate for each and examples of what was left.
 func leakRates(t testing.TB, values int) (rates []rate, all rate, left []string) {
+	leakRatesOf.Lock()
+	defer leakRatesOf.Unlock()
+	if m := leakRatesOf.values[values]; m != nil {
+		return m.rates, m.all, m.left
+	}
+	defer func() { leakRatesOf.values[values] = &measure{rates, all, left} }()
 	rates = make([]rate, len(plantedForms))
 	measured(t, values, func(form int, _ string, how string, leaked bool, planted, _ string) {
 		rates[form].of++
@@ -87,7 +109,7 @@ func leakRates(t testing.TB, values int) (rates []rate, all rate, left []string)
 // TestLeakRate plants random values beside names of every family in every form. With LEAKS=1 it
 // lists what was left.
 func TestLeakRate(t *testing.T) {
-	values := 4
+	values := usualValues
 	if testing.Short() {
 		values = 1
 	}

@@ -100,7 +100,7 @@ func namedSecret(name, value string) bool {
 		return noFlag(value) && strings.ContainsAny(value, "0123456789")
 	}
 	from, to := secretIn(value, kind, beside, true)
-	return from < to
+	return from < to || headerOf(name) != "" && len(headerValue(name, value)) > 0
 }
 
 func word(b byte) bool { return letter(b) || b >= '0' && b <= '9' || b == '_' }

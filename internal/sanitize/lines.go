@@ -10,8 +10,8 @@ import (
 const maxKeyLines = 256
 
 var (
-	keyBegin = lazily(`(?i)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)
-	keyEnd   = lazily(`(?i)-----END [A-Z0-9 ]*PRIVATE KEY`)
+	keyBegin = lazily(`(?i)-----BEGIN (?:[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?|OpenVPN [a-z0-9 -]*key(?: V\d)?)-----`)
+	keyEnd   = lazily(`(?i)-----END (?:[A-Z0-9 ]*PRIVATE KEY|OpenVPN )`)
 )
 
 func last(find *expression, v string) int {
@@ -140,10 +140,13 @@ type block struct {
 	key    bool   // only a random key is a secret
 	item   bool   // a flag in a list: the value is the next item
 	logins bool   // lines of chpasswd
+	users  bool   // below it are users and passwords, of cloud-init
 	doc    string // the word that ends a here-document, of which each line is a secret
 	goesOn bool   // the value of a flag is the first word of the next line
 	lone   bool   // and only if there is no other
+	bare   bool   // there was no sign: one may be in front of the value
 	nested bool   // that value is an object
+	colon  bool   // the value is behind a colon
 	named  string // the name of a variable: the value is behind "value:"
 }
 
@@ -167,6 +170,7 @@ func prefixEnd(v string) int {
 // opensScalar reports whether a line is a key with the head of a block scalar.
 func opensScalar(v string) bool {
 	rest := strings.TrimRight(v, "0123456789+-")
+	rest = blockHead(rest)
 	return (strings.HasSuffix(rest, ": |") || strings.HasSuffix(rest, ": >")) && strings.IndexByte(rest, ' ') == len(rest)-2
 }
 
@@ -183,18 +187,24 @@ func opened(v string) block {
 			return block{left: maxKeyLines, logins: strings.Contains(end, "chpasswd"), doc: m[1] + m[2]}
 		}
 	}
+	if b := openedByKey(end); b.left > 0 {
+		return b
+	}
 	if b := openedByField(end); b.left > 0 {
 		return b
 	}
 	if b := openedByItem(end); b.left > 0 {
 		return b
 	}
+	if b := openedByList(end); b.left > 0 {
+		return b
+	}
 	object := strings.HasSuffix(end, "{")
 	if object {
 		end = strings.TrimRight(end, "{\"' \t")
-	}
-	if m := variableOpened.get().FindStringSubmatch(end); object && m != nil && kindOfKey(m[1]) >= secretKey {
-		return block{left: maxFields, named: m[1], indent: indent(end[prefixEnd(end):]) + 1}
+		if b := openedByVariable(end); b.left > 0 {
+			return b
+		}
 	}
 	doc := ""
 	for _, mark := range []string{`"""`, "'''"} { // of TOML
@@ -202,6 +212,7 @@ func opened(v string) block {
 			end, doc = strings.TrimRight(head, " \t"), mark
 		}
 	}
+	end = blockHead(end)
 	if end == "" || strings.IndexByte(":=|>-+0123456789", end[len(end)-1]) < 0 {
 		return block{}
 	}
@@ -211,6 +222,9 @@ func opened(v string) block {
 		rest = end
 	}
 	rest = strings.TrimRight(strings.TrimRight(rest, "|>"), " \t")
+	if name := strings.TrimSpace(rest[prefixEnd(rest):]); scalar && end[len(rest)] == ' ' && isColumn(name) && strings.IndexByte(name, ' ') < 0 {
+		rest += ":" // password |
+	}
 	if !strings.HasSuffix(rest, ":") && !strings.HasSuffix(rest, "=") {
 		return block{}
 	}
@@ -224,7 +238,7 @@ func opened(v string) block {
 		name = strings.LastIndexAny(rest, `["`) + 1
 	}
 	kind := kindOfKey(rest[name:])
-	if kind < maybeKey {
+	if kind < maybeKey && kind != weakKey {
 		return block{}
 	}
 	if object {
@@ -234,31 +248,16 @@ func opened(v string) block {
 		left:   1,
 		sure:   kind == deepKey || kind == secretKey && !strings.EqualFold(rest[name:], "token"),
 		scalar: scalar,
+		key:    kind == weakKey,
 		indent: indent(end[prefixEnd(end):]),
 	}
 	switch {
 	case b.scalar:
 		b.left = maxKeyLines
-	case b.sure && doc != "":
+	case (b.sure || b.key) && doc != "":
 		b.left, b.doc = maxKeyLines, doc
 	}
 	return b
-}
-
-// openedByBackslash returns the block of a line that goes on in the next one, and whether nothing else can open one.
-func openedByBackslash(tail string) (b block, ends bool) {
-	if m := flagGoesOn.get().FindStringSubmatch(tail); m != nil {
-		var c command
-		use := c.use(m[1])
-		return block{left: 1, goesOn: true, sure: use == wholeSecret, key: use == keyOnly}, use != noSecret
-	}
-	if m := nameGoesOn.get().FindStringSubmatch(tail); m != nil && kindOfKey(m[1]) >= secretKey {
-		return block{left: 1, goesOn: true, sure: m[2] != ""}, true
-	}
-	if m := valueGoesOn.get().FindStringSubmatch(tail); m != nil && kindOfKey(m[1]) >= secretKey {
-		return block{left: 1, goesOn: true, sure: true}, true
-	}
-	return block{}, true
 }
 
 var (
@@ -272,7 +271,7 @@ var (
 	flagGoesOn  = lazily(`(?:^|[ \t])(--?[A-Za-z][\w.-]*)[ \t=]*\\$`)
 	// valueGoesOn is a value that has no blank in front of the backslash.
 	// nameGoesOn is a name whose value is in the next line.
-	nameGoesOn    = lazily(`(?:^|[ \t"'])([A-Za-z][\w.-]*)[ \t]*(?:([=:])[ \t]*|[ \t])\\$`)
+	nameGoesOn    = lazily(`(?:^|[ \t"'])([A-Za-z][\w.-]*)[ \t]*(?:([=:])[ \t]*|[ \t]|)\\$`)
 	valueGoesOn   = lazily(`(?:^|[ \t])([A-Za-z][\w.-]*)[=:][ \t]*[^=\\]*[^\s\\]\\$`)
 	historyNumber = lazily(`^\d{1,6}  `)
 	heredoc       = lazily(`(?:\b(?:chpasswd|passwd|cryptsetup|kinit|sudo|read[ \t]+-[a-z]*s[a-z]*|` +
@@ -342,7 +341,7 @@ func openedByField(end string) block {
 		}
 	}
 	if strings.Contains(end, "<<") {
-		if m := assignedDoc.get().FindStringSubmatch(end); m != nil && kindOfKey(m[1]) >= secretKey {
+		if m := assignedDoc.get().FindStringSubmatch(end); m != nil && kindOfKey(m[1]) >= maybeKey {
 			return block{left: maxKeyLines, doc: m[2]}
 		}
 	}
@@ -353,8 +352,11 @@ func openedByField(end string) block {
 // of a variable, a flag in a list, a tag of XML.
 func openedByItem(end string) block {
 	if strings.HasSuffix(end, ">") {
-		if m := xmlOpened.get().FindStringSubmatch(end); m != nil && kindOfKey(m[1]) >= maybeKey {
-			return block{left: 1, sure: kindOfKey(m[1]) >= secretKey}
+		if m := xmlOpened.get().FindStringSubmatch(end); m != nil && kindOfKey(m[1]) >= weakKey {
+			kind := kindOfKey(m[1])
+			if kind >= maybeKey || kind == weakKey {
+				return block{left: 1, sure: kind >= secretKey, key: kind == weakKey}
+			}
 		}
 	}
 	if strings.HasSuffix(end, ">") {
@@ -390,10 +392,13 @@ const maxFields = 8
 // open replaces a block by that which a line opens. One that waits for the value of a name goes
 // on over the other fields of the same object.
 func (b *block) open(v string) {
-	if next := opened(v); next.left > 0 || b.left == 0 || b.named == "" {
+	if next := opened(v); next.left > 0 || b.left == 0 || b.named == "" && !b.users {
 		*b = next
 	}
 }
+
+// userLine is a user and a password in the list of cloud-init's chpasswd.
+var userLine = lazily(`^(?:- )?["']?[A-Za-z_][\w.-]*:([^\s"']{4,})["']?$`)
 
 // logins are lines with a user, a colon and a password, as chpasswd reads them.
 var logins = lazily(`^[A-Za-z_][\w.-]*:(\S{4,})$`)

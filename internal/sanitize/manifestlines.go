@@ -21,6 +21,9 @@ type manifestState struct {
 
 var (
 	kindLine = lazily(`^[ \t]*(?:-[ \t]+)?["']?kind["']?:[ \t]*["']?([A-Za-z]+)["']?,?[ \t]*\r?$`)
+	// typeLine is the type of a Secret that does not say its kind.
+	typeLine = lazily(`^[ \t]*(?:-[ \t]+)?["']?type["']?:[ \t]*["']?(?:Opaque|kubernetes\.io/(?:tls|basic-auth|ssh-auth|dockerconfigjson|dockercfg|` +
+		`service-account-token)|bootstrap\.kubernetes\.io/token)["']?,?[ \t]*\r?$`)
 	dataLine = lazily(`^([ \t]*(?:-[ \t]+)?)["']?(?:data|stringData)["']?:[ \t]*\{?[ \t]*\r?$`)
 	yamlLine = lazily(`^[ \t]*(?:-[ \t]+)?(?:["']?[-A-Za-z0-9_./]+["']?:(?:[ \t].*)?|[\]{}[,]+[ \t]*|-[ \t].*|#.*|)\r?$`)
 	jsonPart = lazily(`^([ \t]*"[^"\\]+":[ \t]*)("(?:[^"\\]|\\.)*")(,?[ \t]*\r?)$`)
@@ -32,11 +35,21 @@ const manifestTail = 32
 
 // opensManifest is a quick look for a line that begins a manifest, or its data.
 func opensManifest(end string) bool {
-	if n := len(end); n < 5 || strings.IndexByte(`t",:{'`, end[n-1]) < 0 {
+	if n := len(end); n < 5 || strings.IndexByte(`t",:{'ehngs`, end[n-1]) < 0 {
 		return false
 	}
 	end = strings.TrimRight(end[max(0, len(end)-manifestTail):], "\"',{ \t")
-	return strings.HasSuffix(end, "Secret") || strings.HasSuffix(strings.TrimRight(end, `":' `), "ata")
+	return strings.HasSuffix(end, "Secret") || endsInSecretType(end) || strings.HasSuffix(strings.TrimRight(end, `":' `), "ata")
+}
+
+// endsInSecretType reports whether a line ends in the type of a Secret.
+func endsInSecretType(end string) bool {
+	for _, kind := range []string{"Opaque", "s.io/tls", "basic-auth", "ssh-auth", "dockerconfigjson", "dockercfg", "service-account-token", "s.io/token"} {
+		if strings.HasSuffix(end, kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // next sanitizes a line of a manifest, or reports that the line is not all of its data.
@@ -56,6 +69,10 @@ func (m *manifestState) next(s *Sanitizer, v string) (string, bool) {
 			}
 			return "", false
 		}
+	}
+	if endsInSecretType(strings.TrimRight(body, "\"', \t\r")) && (!m.inside || indent(body) <= m.indent) && typeLine.get().MatchString(body) {
+		*m = manifestState{secret: true, left: maxManifest}
+		return "", false
 	}
 	if d := dataLine.get().FindStringSubmatch(body); d != nil && (!m.inside || len(d[1]) <= m.indent) {
 		m.left, m.inside, m.indent = maxManifest, true, len(d[1])

@@ -167,7 +167,8 @@ func hasStem(k string) bool {
 // isStem reports whether three letters begin such a part.
 func isStem(a, b, c byte) bool {
 	switch string([]byte{a | 0x20, b | 0x20, c | 0x20}) {
-	case "pas", "pwd", "psk", "sec", "tok", "key", "cre", "aut", "cak":
+	case "pas", "pwd", "psk", "sec", "tok", "key", "cre", "aut", "cak",
+		"pww", "pw ", "pw,", "pw|", "pw;", "pw)": // "pw" at the end of a head, or in front of a sign; ")" is a tab
 		return true
 	}
 	return false
@@ -220,7 +221,9 @@ func isLoginPass(name string) bool {
 // passOwners stand in front of "pass" and "pwd" where those are passwords.
 var passOwners = []string{"db", "root", "admin", "user", "service", "sudo", "become", "ssh", "bmc", "ipmi", "ilo", "idrac",
 	"login", "mysql", "pg", "ldap", "bind", "vnc",
-	"chap", "iscsi", "smtp", "mail", "ftp", "snmp", "key", "store", "auth", "vault", "registry", "proxy"}
+	"chap", "iscsi", "smtp", "mail", "ftp", "snmp", "key", "store", "auth", "vault", "registry", "proxy",
+	"default", "guest", "test", "lan", "wlan", "wifi", "rabbitmq", "redis", "mongo", "oracle", "postgres", "backup", "repl", "replication",
+	"cluster", "app", "agent", "remote", "server", "client", "rpc", "web", "console", "grub", "operator", "deploy", "cert", "initial", "temp", "tmp"}
 
 // kindOfName is kindOfKey of a name without separators and tails.
 func kindOfName(k string) keyKind {

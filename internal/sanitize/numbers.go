@@ -25,6 +25,72 @@ var (
 	hexRuns     = lazily(`(?:\b|\b0x|\\x)((?:[0-9a-fA-F]{2}){16,})\b`)
 )
 
+// What a character is in a run of numbers.
+const (
+	digitOfNumber = 1 + iota
+	betweenNumbers
+)
+
+var numberSigns = func() (signs [256]byte) {
+	for _, c := range []byte("0123456789abcdefABCDEFx") {
+		signs[c] = digitOfNumber
+	}
+	signs[' '], signs[','] = betweenNumbers, betweenNumbers
+	return signs
+}()
+
+// saysNumbers reports whether a text may have numbers that say something: hexadecimal, or a list, that begins as text does.
+// It is asked of every text, and looks at one character of so many.
+func saysNumbers(v string) bool {
+	const least = 3*minNumbers - 1
+	for i := least - 1; i < len(v); i += least { // a run of that length meets every such place
+		if numberSigns[v[i]] == 0 {
+			continue
+		}
+		from, to := i, i+1
+		for from > 0 && i-from < least && numberSigns[v[from-1]] != 0 {
+			from--
+		}
+		for to < len(v) && numberSigns[v[to]] != 0 {
+			to++
+		}
+		if to-from >= least && runSays(v[from:to]) {
+			return true
+		}
+		i = to
+	}
+	return false
+}
+
+// runSays reports whether one of the numbers of a run is a text, or so many in a row are.
+func runSays(run string) bool {
+	row := 0
+	for at := 0; at < len(run); {
+		end := at
+		for end < len(run) && numberSigns[run[end]] == digitOfNumber {
+			end++
+		}
+		switch n := end - at; {
+		case n >= 32:
+			hexed := strings.TrimLeft(strings.TrimPrefix(run[at:end], "0x"), "x")
+			if row = 0; len(hexed) >= 32 && hexText(hexed) {
+				return true
+			}
+		case n > 0 && n < 5:
+			c, err := strconv.ParseUint(run[at:end], 0, 8)
+			if err != nil || c < ' ' && c != '\n' && c != '\t' && c != '\r' && c != 0 && c != 0x1b || c >= 0x7f {
+				row = 0
+			} else if row++; row >= minNumbers {
+				return true
+			}
+		case n > 0:
+			row = 0
+		}
+		at = end + 1
+	}
+	return false
+}
+
 // numbers returns where lists of numbers and hexadecimal are that hold a secret.
 func (s *Sanitizer) numbers(v string) (found []span) {
 	for _, at := range numberLists.get().FindAllStringIndex(v, -1) {

@@ -32,7 +32,7 @@ func TestSecretsPage(t *testing.T) {
 		form, rate, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		was[form], _, _ = strings.Cut(rate, " of")
 	}
-	rates, all, _ := leakRates(t, 4)
+	rates, all, _ := leakRates(t, usualValues)
 	var b strings.Builder
 	b.WriteString("| form | values | left before | left now |\n| --- | --- | --- | --- |\n")
 	row := func(form string, r rate) {

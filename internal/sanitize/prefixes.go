@@ -85,7 +85,7 @@ var tokenPrefixes = []struct {
 	{"Shippo", 30, "shippo_live_ shippo_test_"},
 	{"Shopify", 30, "shpat_ shpca_ shppa_ shpss_"},
 	{"Slack", 10, "xoxb- xoxp- xoxa- xoxe- xoxe. xoxo- xoxs- xoxr- xapp- xoxc- xoxd-"},
-	{"Slack", 20, "hooks.slack.com/"},
+	{"Slack", 20, slackHooks},
 	{"SonarQube", 30, "squ_ sqp_ sqa_"},
 	{"Sourcegraph", 30, "sgp_"},
 	{"Square", 20, "sq0atp-"},
@@ -100,6 +100,9 @@ var tokenPrefixes = []struct {
 	{"Vault", 40, "hvb."},
 	{"xAI", 40, "xai-"},
 }
+
+// slackHooks begins an address whose path is the token.
+const slackHooks = "hooks.slack.com/"
 
 type tokenPrefix struct {
 	text  string
@@ -155,18 +158,20 @@ func prefixedTokens(v string) (found []span) {
 		if !prefixStarts[int(v[i])<<8|int(v[i+1])] {
 			continue
 		}
-		inside := i > 0 && (word(v[i-1]) || v[i-1] == '-' || v[i-1] == '/') && !escapedBefore(v, i)
+		inside := i > 0 && (word(v[i-1]) || v[i-1] == '-') && !escapedBefore(v, i)
+		part := i > 0 && v[i-1] == '/' // of a path, or of base64
 		for _, p := range prefixesBy[v[i]] {
-			if inside && v[i] != '_' && (v[i-1] != '/' || p.text != "hooks.slack.com/") || !strings.HasPrefix(v[i:], p.text) {
+			if inside && v[i] != '_' || !strings.HasPrefix(v[i:], p.text) {
 				continue
 			}
 			at := i + len(p.text)
 			end := at
 			for end < len(v) && (word(v[end]) || strings.IndexByte("-.=+~", v[end]) >= 0 || v[end] == '/' &&
-				(strings.HasSuffix(p.text, "/") || p.least >= 40)) {
+				(p.text == slackHooks || !part && p.least >= 40)) {
 				end++
 			}
-			if token := strings.TrimRight(v[at:end], ".-"); len(token) >= p.least && mixed(token, p.text) {
+			if token := strings.TrimRight(v[at:end], ".-"); len(token) >= p.least && mixed(token, p.text) &&
+				(!part || p.text == slackHooks || randomPart(token) && !inBase64(v[:i-1])) && !isDigest(v[i:at+len(token)]) {
 				found = append(found, span{i, at + len(token)})
 				i = at + len(token) - 1
 				break
@@ -184,6 +189,41 @@ func prefixedTokens(v string) (found []span) {
 		found = append(found, span{m[0], m[1]})
 	}
 	return found
+}
+
+// isDigest reports whether a token and its prefix are no more than a number in hexadecimal: one of 65,536 digests begins as
+// a token of ClickHouse does.
+func isDigest(v string) bool { return len(v) >= 40 && only(v, "0123456789abcdef") }
+
+// leastPathPart is the least length of the random part of a token in a path.
+const leastPathPart = 8
+
+// randomPart tells a token in a path from a file with such a name: a part of it changes between capitals, small letters and
+// digits at every fourth character or more often, or has none of the small letters.
+func randomPart(token string) bool {
+	for part := range strings.FieldsFuncSeq(token, func(r rune) bool { return strings.ContainsRune("-._/", r) }) {
+		changes := 0
+		for i := 1; i < len(part); i++ {
+			if classOf(part[i]) != classOf(part[i-1]) {
+				changes++
+			}
+		}
+		if len(part) >= leastPathPart && 4*changes > len(part) || len(part) >= 2*leastPathPart && classesOf(part).lower == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// inBase64 reports whether a text ends in base64 rather than in a path, in front of a slash.
+func inBase64(v string) bool {
+	const enough = 16
+	from := len(v)
+	for from > 0 && len(v)-from < 3*enough && sixBits[v[from-1]] != 0xff {
+		from--
+	}
+	n := classesOf(v[from:])
+	return len(v)-from >= enough && n.upper > 2 && n.lower > 2 && n.digits > 1
 }
 
 // hasWordedToken is a quick look for what wordedToken needs: 20 letters and digits behind a sign, and one of
@@ -215,5 +255,5 @@ func escapedBefore(v string, i int) bool {
 // mixed tells a token from words that are joined by hyphens or underscores.
 func mixed(token, prefix string) bool {
 	n := classesOf(token)
-	return n.digits > 1 || n.digits+n.upper > 3 && len(prefix) > 3
+	return n.digits > 1 || n.digits+n.upper > 3 && (len(prefix) > 3 || randomPart(token))
 }

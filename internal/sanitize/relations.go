@@ -178,6 +178,19 @@ func (d *decoder) isNameField(i int) bool {
 	return isNameField(d.t[i:end]) && !path || path && d.t[i:end] == "path"
 }
 
+// isTypeField reports whether what begins at i is the value of a field called type, as {"type": "password", "value": X} has it.
+func (d *decoder) isTypeField(i int) bool {
+	for n := 0; n < 2 && i > 0 && strings.IndexByte("\"'", d.t[i-1]) >= 0; n++ {
+		i--
+	}
+	head := strings.TrimRight(d.t[max(0, i-16):i], " \t")
+	if head == "" || strings.IndexByte(":=", head[len(head)-1]) < 0 {
+		return false
+	}
+	head = strings.TrimRight(head[:len(head)-1], " \t\"'")
+	return len(head) >= 4 && strings.EqualFold(head[len(head)-4:], "type") && (len(head) == 4 || !word(head[len(head)-5]))
+}
+
 func isNameField(v string) bool {
 	return len(v) < 8 && (strings.EqualFold(v, "name") || strings.EqualFold(v, "key") || strings.EqualFold(v, "option") || strings.EqualFold(v, "field"))
 }

@@ -23,13 +23,14 @@ import (
 // salt lives only in memory. Values that are already digests pass unchanged:
 // replaying a collection sees what the first run saw.
 type Sanitizer struct {
-	salt  []byte
-	marks *scan.Set
-	tries []uint64 // of each mark: the formats that it is for, and behind them the patterns, a bit each
-	keys  *keyKinds
-	certs *cleanTexts // of publicPEM
-	clean *cleanTexts // of patterns
-	whole *cleanTexts // of Text, which looks into more
+	salt   []byte
+	marks  *scan.Set
+	tries  []uint64 // of each mark: the formats that it is for, and behind them the patterns, a bit each
+	listed uint64   // the bit of numbers
+	keys   *keyKinds
+	certs  *cleanTexts // of publicPEM
+	clean  *cleanTexts // of patterns
+	whole  *cleanTexts // of Text, which looks into more
 
 	// Only for Lines.
 	body     *bodyReader
@@ -53,14 +54,15 @@ func newSanitizer(salt []byte) (*Sanitizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sanitizer{salt: salt, marks: marks.set, tries: marks.tries, keys: &keyKinds{},
+	return &Sanitizer{salt: salt, marks: marks.set, tries: marks.tries, listed: marks.listed, keys: &keyKinds{},
 		certs: newCleanTexts(), clean: newCleanTexts(), whole: newCleanTexts()}, nil
 }
 
 // markSet is what sanitizers look for, with what is tried where it is found.
 type markSet struct {
-	set   *scan.Set
-	tries []uint64
+	set    *scan.Set
+	tries  []uint64
+	listed uint64
 }
 
 // secretMarks are the same for all sanitizers; neither part is changed.
@@ -78,6 +80,9 @@ var secretMarks = sync.OnceValues(func() (m markSet, err error) {
 	}
 	for i, f := range formats {
 		add(i, f.marks)
+		if f.find == nil && f.decode == nil {
+			m.listed = 1 << i
+		}
 	}
 	for i, p := range secretPatterns {
 		add(len(formats)+i, p.marks)

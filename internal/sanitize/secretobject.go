@@ -9,7 +9,8 @@ import (
 // tells its kind, its type, or the name of the type; then all that stands in "data" and
 // "stringData" is a secret, whatever its names are.
 
-var objectMarks = []string{"secret", "opaque", "kubernetes.io/tls", "data:map[", "stringdata", "string_data", "last-applied-configuration"}
+var objectMarks = []string{"secret", "opaque", "kubernetes.io/tls", "kubernetes.io/basic-auth", "kubernetes.io/ssh-auth", "kubernetes.io/dockerc",
+	"kubernetes.io/service-account-token", "kubernetes.io/token", "data:map[", "stringdata", "string_data", "last-applied-configuration"}
 
 var (
 	// secretDeclared says that a Secret is in a text.

@@ -64,7 +64,7 @@ func opensTable[T string | []byte](line T) bool {
 		switch c := line[i-1]; {
 		case headSigns[c] == betweenCells, c == ' ' && i < end && line[i] == ' ':
 			signs = true
-		case i+2 <= end && !stem:
+		case i < end && !stem:
 			stem = isStem(c, line[i], line[min(i+1, end-1)])
 		}
 	}

@@ -29,6 +29,7 @@ var foreign = secretPattern{find: lazily(`(\[redacted [^\]\r\n]*\]?)`)}
 // secretPatterns are tried in this order, each on texts that carry one of its marks.
 var secretPatterns = []secretPattern{
 	{[]string{"private key"}, "", lazily(`(?is)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(.+?)(?:-----END [A-Z0-9 ]*PRIVATE KEY|$)`), nil},
+	{[]string{"openvpn "}, "", lazily(`(?is)-----BEGIN OpenVPN [a-z0-9 -]*key(?: V\d)?-----(.+?)(?:-----END OpenVPN|$)`), nil},
 	{[]string{"eyj"}, ".", lazily(`(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)`), nil}, // JWT
 	// OAuth token of OpenShift
 	{[]string{"sha256~"}, "", lazily(`(?i)sha256~([A-Za-z0-9_-]{20,})`), nil},
@@ -52,16 +53,21 @@ var refusal = lazily(`^(?:Required value|Forbidden)(?:[ :,.;"'\\\])]|$)`)
 // nameOnly is a reference to a pull secret.
 var nameOnly = lazily(`^\{[ \t]*\\*"?name\\*"?[ \t]*:[ \t]*\\*"?[a-z0-9.-]{1,253}\\*"?[ \t]*\}[}\]",\\ \t\r]*$`)
 
+// classWord is a word of a sentence.
+var classWord = lazily(`^[A-Z]?[a-z]+`)
+
 // notRefused tells a pull secret from the sentence that it is missing. All that stands
 // behind it on the line must be words, too: another secret may follow.
 func notRefused(v string) bool {
 	if nameOnly.get().MatchString(v) {
 		return false
 	}
-	if !refusal.get().MatchString(v) || strings.ContainsAny(v, "{}=%") || strings.IndexFunc(v, isAtom) >= 0 {
+	words := strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(" \t:,;.\"'()[]\\", r) })
+	const sentence = 5 // words, of which the first is one of a sentence
+	told := len(words) >= sentence && strings.HasPrefix(v, words[0]+" ") && len(classWord.get().FindString(words[0])) == len(words[0])
+	if !refusal.get().MatchString(v) && !told || strings.ContainsAny(v, "{}=%") || strings.IndexFunc(v, isAtom) >= 0 {
 		return true
 	}
-	words := strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(" \t:,;.\"'()[]\\", r) })
 	return slices.ContainsFunc(words, func(w string) bool {
 		lower := strings.ToLower(w)
 		return len(w) > 24 || likelySecret(w) || strings.Contains(lower, "pullsecret") || strings.Contains(lower, "pull_secret")
@@ -147,6 +153,11 @@ func writesLetters(v string) bool {
 	return false
 }
 
+// writesAddress reports whether a text may have an address with a scheme, also one whose slashes JSON escapes.
+func writesAddress(v string) bool {
+	return strings.Contains(v, "://") || strings.Contains(v, `:\`) && strings.Contains(v, `\/`)
+}
+
 // finds reports whether a text holds a secret. It stops at the first.
 func (s *Sanitizer) finds(v string) bool {
 	_, found := s.search(v, true)
@@ -161,7 +172,8 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 		tries |= s.tries[mark]
 		return true
 	})
-	urls, dashed := strings.Contains(v, "://"), installerPassword(v, 0) >= 0
+	urls, dashed := writesAddress(v), installerPassword(v, 0) >= 0
+	bare := bareToken(v, 0) >= 0
 	if writesLetters(v) {
 		shown := readable(v).text
 		s.marks.Positions([]byte(shown), func(mark, _ int) bool {
@@ -169,9 +181,13 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 			return true
 		})
 		urls, dashed = urls || strings.Contains(shown, "://"), dashed || installerPassword(shown, 0) >= 0
+		bare = bare || bareToken(shown, 0) >= 0
+	}
+	if saysNumbers(v) {
+		tries |= s.listed
 	}
 	strange := strings.Contains(v, redactedPrefix)
-	if tries == 0 && !urls && !strange && !dashed {
+	if tries == 0 && !urls && !strange && !dashed && !bare {
 		return v, false
 	}
 	if s.clean.has(v) {
@@ -198,6 +214,9 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 		}
 		if dashed {
 			m.both(installerPasswords)
+		}
+		if bare {
+			m.both(bareTokens)
 		}
 		for left := tries; left != 0; left &= left - 1 {
 			if i := bits.TrailingZeros64(left); i < len(formats) {
