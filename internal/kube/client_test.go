@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -104,11 +105,11 @@ func TestEndlessList(t *testing.T) {
 // TestAnswerWithoutEnd: a body is read up to the bound.
 func TestAnswerWithoutEnd(t *testing.T) {
 	const maxAnswer = 64 << 20
-	sent := 0
+	var sent atomic.Int64
 	k := answering(t, func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "application/json")
 		chunk := []byte(strings.Repeat(" ", 1<<20))
-		for sent = 0; sent < 2*maxAnswer; sent += len(chunk) {
+		for ; sent.Load() < 2*maxAnswer; sent.Add(int64(len(chunk))) {
 			if _, err := rw.Write(chunk); err != nil {
 				return
 			}
@@ -117,7 +118,7 @@ func TestAnswerWithoutEnd(t *testing.T) {
 	if _, err := k.Get(t.Context(), node("x")); err == nil || !strings.Contains(err.Error(), "more than 64 MiB") {
 		t.Errorf("Get: %.200v", err)
 	}
-	if sent >= 2*maxAnswer {
+	if sent.Load() >= 2*maxAnswer {
 		t.Error("the whole answer was taken")
 	}
 }

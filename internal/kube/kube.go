@@ -6,6 +6,8 @@
 //     verification of the rest.Config is never changed.
 //   - No redirection is followed: client-go adds the bearer token to whatever host a
 //     redirection names.
+//   - A credential plugin that waits is waited for as long as a request, and not left behind (EndPlugins; on Linux).
+//     What it writes to its stderr is shown without secrets and escape sequences, bounded.
 //   - One request ends in time, one answer in bytes, one list in pages. Limits say how many.
 //   - An answer about another object than the one that was asked for is an error: a proxy,
 //     a cache or a server that means harm must not make one object's fields pass for
@@ -52,7 +54,7 @@ type Client struct {
 
 // New returns a client of the API that cfg leads to, within the limits.
 func New(cfg *rest.Config, limits Limits) (*Client, error) {
-	cfg = Protect(cfg, limits)
+	cfg, bound := protect(cfg, limits)
 	cfg.WarningHandler, cfg.WarningHandlerWithContext = rest.NoWarnings{}, nil
 	cfg.NegotiatedSerializer = codecs()
 	cfg.GroupVersion, cfg.APIPath = nil, ""
@@ -62,6 +64,7 @@ func New(cfg *rest.Config, limits Limits) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the API's HTTP client: %w", err)
 	}
+	client.Transport = bound(client.Transport)
 	clean, err := sanitize.New()
 	if err != nil {
 		return nil, err

@@ -144,7 +144,7 @@ func (c *Client) page(ctx context.Context, r Ref, next string) (*unstructured.Un
 	switch {
 	case err != nil:
 		return nil, c.printable(fmt.Errorf("list %s: the API's answer is no list: %w", r.Resource, err))
-	case !strings.HasSuffix(head.Kind, "List") || head.Items == nil:
+	case !listOf(head.Kind, r.Resource) || head.Items == nil:
 		return nil, fmt.Errorf("list %s: the API answered with a %.80q of %.80q that is no list of them", r.Resource, head.Kind, head.APIVersion)
 	}
 	return l, nil
@@ -174,6 +174,16 @@ func (b *Begun) Again(first string) bool {
 	seen := b.first[first]
 	b.first[first] = true
 	return seen
+}
+
+// listOf reports whether a kind is that of a list of a resource: NodeList of nodes, IngressList of ingresses, NetworkPolicyList of
+// networkpolicies; a plain List may have anything.
+func listOf(kind, resource string) bool {
+	one, ok := strings.CutSuffix(kind, "List")
+	if one = strings.ToLower(one); !ok || one == "" {
+		return ok
+	}
+	return strings.HasPrefix(resource, strings.TrimSuffix(one, "y"))
 }
 
 // Patch applies a JSON patch (RFC 6902); subresource "" is the object itself.

@@ -49,8 +49,16 @@ func (l Limits) withDefaults() Limits {
 // below the clients, in the transport, because the clients of exec make their own
 // http.Client. An upgraded connection (exec) has no end of its own: there the caller's
 // context bounds the time, and the caller the bytes.
+//
+// A credential plugin is run outside of it, without a context: New bounds that.
 func Protect(cfg *rest.Config, l Limits) *rest.Config {
+	cfg, _ = protect(cfg, l)
+	return cfg
+}
+
+func protect(cfg *rest.Config, l Limits) (*rest.Config, func(http.RoundTripper) http.RoundTripper) {
 	cfg = rest.CopyConfig(cfg)
+	asked := cfg.Timeout
 	if l.Request == 0 { // as the user asked (--request-timeout)
 		l.Request = cfg.Timeout
 	}
@@ -62,7 +70,15 @@ func Protect(cfg *rest.Config, l Limits) *rest.Config {
 	run, logs := newAllowance(l.Run), newAllowance(l.RunLogs)
 	waits, patience := &waits{most: l.Request}, &patience{}
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return protected{next, l, run, logs, waits, patience} })
-	return cfg
+	if cfg.ExecProvider == nil {
+		return cfg, func(next http.RoundTripper) http.RoundTripper { return next }
+	}
+	plugin := pluginOf(cfg.ExecProvider)
+	cfg.ExecProvider = plugin.marked(cfg.ExecProvider)
+	plugin.words.authenticator(cfg)
+	return cfg, func(next http.RoundTripper) http.RoundTripper {
+		return withPlugin{next, &protected{l: l, patience: patience}, plugin, asked}
+	}
 }
 
 // protected is the transport of every client.
@@ -79,6 +95,10 @@ func (t protected) WrappedRoundTripper() http.RoundTripper { return t.next }
 
 // RoundTrip implements http.RoundTripper.
 func (t protected) RoundTrip(req *http.Request) (*http.Response, error) {
+	if c, ok := req.Context().Value(callKey{}).(*call); ok { // its credential is there
+		c.enter()
+		defer c.leave()
+	}
 	query := req.URL.Query()
 	run, most, within := t.run, t.l.Page, t.l.Request
 	if query.Has("tailLines") { // of a container or a journal

@@ -62,8 +62,26 @@ func Load(path string) (*rest.Config, error) {
 	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(files, o).ClientConfig()
 }
 
-// maxKubeconfig bounds what is read from a pipe.
+// maxKubeconfig bounds a kubeconfig, and the files that it names: client-go reads each of them whole.
 const maxKubeconfig = 16 << 20
+
+// bounded refuses what is there and is no file, or is larger than a kubeconfig and its parts can be. That it is missing
+// is client-go's to say.
+func bounded(path string) error {
+	if err := infile.Check(path); err != nil {
+		return err
+	}
+	if info, err := os.Stat(path); err == nil && info.Size() > maxKubeconfig {
+		return fmt.Errorf("%s has more than %d MiB", path, maxKubeconfig>>20)
+	}
+	return nil
+}
+
+// isNull reports whether a file is the null device, which is an empty kubeconfig.
+func isNull(info os.FileInfo) bool {
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(info, null)
+}
 
 func (k *files) read() (*api.Config, error) {
 	paths := k.GetLoadingPrecedence()
@@ -72,8 +90,14 @@ func (k *files) read() (*api.Config, error) {
 	}
 	for _, p := range paths {
 		info, err := os.Stat(p)
-		if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		if err != nil || info.IsDir() || isNull(info) {
 			continue // client-go says what is wrong with it
+		}
+		if info.Mode()&os.ModeNamedPipe == 0 {
+			if err := bounded(p); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if len(paths) > 1 {
 			return nil, fmt.Errorf("%s: it is a pipe, which has to be the only kubeconfig; write it to a file first", p)
@@ -121,7 +145,7 @@ func (k *files) check(config *api.Config) error {
 	var err error
 	of := func(what, path string) {
 		if path != "" && err == nil {
-			if wrong := infile.Check(path); wrong != nil {
+			if wrong := bounded(path); wrong != nil {
 				err = fmt.Errorf("%s: %w", what, wrong)
 			}
 		}
