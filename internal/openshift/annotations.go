@@ -40,6 +40,9 @@ const (
 	// MachineRoleLabel is the role of a Machine (openshift/machine-api-operator:pkg/util/util.go;
 	// the installer sets it in pkg/asset/machines/baremetal/machines.go).
 	MachineRoleLabel = MachineGroup + "/cluster-api-machine-role"
+	// MachineTypeLabel is what the installer sets next to it, to the same value (openshift/installer:
+	// pkg/asset/machines/baremetal/machines.go).
+	MachineTypeLabel = MachineGroup + "/cluster-api-machine-type"
 	// InstanceStateAnnotation is the state of a Machine's host as its provider sees it
 	// (openshift/machine-api-operator:pkg/controller/machine/controller.go
 	// MachineInstanceStateAnnotationName).

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,6 +100,9 @@ func (r *Run) Diagnose(ctx context.Context) (*diagnosis.Diagnosis, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := oneInfrastructure(d); err != nil {
+		return nil, err
+	}
 	return d, r.checkConsoles(ctx, d.Now)
 }
 
@@ -133,14 +137,74 @@ func (r *Run) Resolve(ctx context.Context, d *diagnosis.Diagnosis, s fault.Subje
 		}
 	}
 	if len(known) == 0 {
+		if why := unread(d, s.Kind); why != "" {
+			return s, &NotCollectedError{fmt.Sprintf("%s: %s", s, why)}
+		}
 		return s, fmt.Errorf("%s: no %s was checked in %s %s; the answer without a subject shows why", s, s.Kind, d.Source.Kind, d.Source.Name)
+	}
+	if full := ofDomain(s.Name, known); s.Kind == fault.Host && full != "" {
+		return fault.Subject{Kind: fault.Host, Name: full}, nil
 	}
 	slices.Sort(known)
 	few := known
 	if len(few) > 8 {
 		few = append(slices.Clone(few[:8]), fmt.Sprintf("and %d more", len(known)-8))
 	}
-	return s, fmt.Errorf("%s is not in %s %s%s; there are: %s", s, d.Source.Kind, d.Source.Name, suggest.DidYouMean(s.Name, known), strings.Join(few, ", "))
+	hint := cmp.Or(suggest.DidYouMean(s.Name, known), suggest.DidYouMean(s.Name, withoutDomains(known)))
+	return s, fmt.Errorf("%s is not in %s %s%s; there are: %s", s, d.Source.Kind, d.Source.Name, hint, strings.Join(few, ", "))
+}
+
+// NotCollectedError says that what was asked about was not read, so that nothing is known of it.
+type NotCollectedError struct{ What string }
+
+// Error implements error.
+func (e *NotCollectedError) Error() string { return e.What }
+
+// lists are the lists that have the subjects of a kind.
+var lists = map[fault.Kind][]evidence.Resource{
+	fault.Pool: {evidence.MachineConfigPools}, fault.Operator: {evidence.ClusterOperators}, fault.CSR: {evidence.CSRs},
+	fault.Host: {evidence.Nodes, evidence.Machines, evidence.BareMetalHosts},
+}
+
+// unread says why the lists of a kind were not read, "" where one of them was.
+func unread(d *diagnosis.Diagnosis, k fault.Kind) string {
+	why := ""
+	for _, r := range lists[k] {
+		for _, c := range d.Coverage {
+			switch {
+			case c.Need != r.String() && c.Need != r.In("").String():
+			case c.State == evidence.Read || c.State == evidence.Empty || c.State == evidence.Partial:
+				return ""
+			case why == "":
+				why = r.Name + ": " + c.Reason
+			}
+		}
+	}
+	return why
+}
+
+// ofDomain is the one host whose name is this one with a domain behind it, as answers write it; "" where it is not one.
+func ofDomain(name string, known []string) string {
+	full := ""
+	for _, k := range known {
+		if !strings.HasPrefix(k, strings.ToLower(name)+".") {
+			continue
+		}
+		if full != "" {
+			return ""
+		}
+		full = k
+	}
+	return full
+}
+
+// withoutDomains are the first labels of names.
+func withoutDomains(names []string) []string {
+	list := make([]string, len(names))
+	for i, n := range names {
+		list[i], _, _ = strings.Cut(n, ".")
+	}
+	return list
 }
 
 // Related are the subjects that belong to a host: its certificate requests. Where

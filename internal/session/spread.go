@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,6 +23,7 @@ const maxTogether = 64
 func spread(paths []string) (list []string, dirs []spreadDir) {
 	for _, path := range paths {
 		entries, err := os.ReadDir(path)
+		entries = withoutNotes(entries)
 		if err != nil || len(entries) == 0 || !(areCollections(entries) || areTexts(path, entries)) {
 			list = append(list, path) // whoever opens it says what is wrong
 			continue
@@ -33,6 +35,21 @@ func spread(paths []string) (list []string, dirs []spreadDir) {
 		list, dirs = append(list, d.files...), append(dirs, d)
 	}
 	return list, dirs
+}
+
+// aboutFiles are names of files that say what the others of a directory are: they are of no cluster.
+var aboutFiles = regexp.MustCompile(`^(?i:README|PROVENANCE|LICENSE|NOTICE|CHECKSUMS?|SHA256SUMS?)(?:\.(?i:md|txt|rst|adoc))?$`)
+
+// IsAboutFiles reports whether a file is called as one that only says what the files next to it are.
+func IsAboutFiles(name string) bool { return aboutFiles.MatchString(name) }
+
+// withoutNotes leaves out what only says what the other files are, where there are others.
+func withoutNotes(entries []fs.DirEntry) []fs.DirEntry {
+	list := slices.DeleteFunc(slices.Clone(entries), func(e fs.DirEntry) bool { return IsAboutFiles(e.Name()) })
+	if len(list) == 0 {
+		return entries
+	}
+	return list
 }
 
 func areCollections(entries []fs.DirEntry) bool {

@@ -202,6 +202,9 @@ func readFrozen(ctx context.Context, w *facts.World, _ fault.Subject) (frozen, e
 	items = append(items, count)
 	f.Hosts.Set(managed, items...)
 	f.Pending.Set(pending, items...)
+	if newest.IsZero() && pending > 0 {
+		return f, nil // no status has a time: for how long nothing has changed is not known
+	}
 	f.Overdue.Set(overdue, items...)
 	f.Newest.Set(newest, items...)
 	f.Since.Set(newest, items...)

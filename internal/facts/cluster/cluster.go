@@ -65,6 +65,9 @@ func (Describer) Describe(ctx context.Context, w *facts.World) (diagnosis.Cluste
 		if info.Read, info.ReadWrong, err = readWithoutHosts(ctx, w); err != nil {
 			return info, err
 		}
+		if info.ReadHosted, info.ReadNodePools, err = hostedName(ctx, w); err != nil {
+			return info, err
+		}
 		if info.Short, err = nodesMissing(ctx, w); err != nil {
 			return info, err
 		}

@@ -61,3 +61,26 @@ func TestOfHostedCluster(t *testing.T) {
 		}
 	}
 }
+
+// TestShortOf: a count that is not there is not 0.
+func TestShortOf(t *testing.T) {
+	ready := func(status, message string) []any {
+		return []any{map[string]any{"type": "Ready", "status": status, "message": message}}
+	}
+	for name, tt := range map[string]struct {
+		status map[string]any
+		want   string
+	}{
+		"counted":                  {map[string]any{"replicas": int64(1), "conditions": ready("False", "wait")}, "1 of 3 nodes (wait)"},
+		"all":                      {map[string]any{"replicas": int64(3)}, ""},
+		"none":                     {map[string]any{"replicas": int64(0)}, "0 of 3 nodes"},
+		"not counted, Ready":       {map[string]any{"conditions": ready("True", "")}, ""},
+		"not counted, not Ready":   {map[string]any{"conditions": ready("False", "wait")}, "Ready False, its nodes are not counted (wait)"},
+		"nothing is known of them": {map[string]any{}, "Ready unknown, its nodes are not counted"},
+	} {
+		o := evidence.Object{Content: map[string]any{"spec": map[string]any{"replicas": int64(3)}, "status": tt.status}}
+		if got := shortOf(o); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}

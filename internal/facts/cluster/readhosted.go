@@ -116,17 +116,53 @@ func readNodePools(ctx context.Context, w *facts.World) (part, error) {
 	}), err
 }
 
-// shortOf says how many nodes a NodePool has of those that it wants, "" where that is all.
+// shortOf says how many nodes a NodePool has of those that it wants, "" where that is all. Without a count the condition
+// Ready decides: it is True when all replicas are ready Nodes
+// (openshift/hypershift:api/hypershift/v1beta1/nodepool_conditions.go NodePoolReadyConditionType).
 func shortOf(o evidence.Object) string {
+	ready := conditions.Find(conditions.Of(o), "Ready")
 	want, have := evidence.Int(o.Content, "spec", "replicas"), evidence.Int(o.Content, "status", "replicas")
-	if have >= want {
-		return ""
-	}
 	said := fmt.Sprintf("%d of %d nodes", have, want)
-	if ready := conditions.Find(conditions.Of(o), "Ready"); ready.Message != "" {
+	switch counted := evidence.Field(o.Content, "status", "replicas") != nil; {
+	case counted && have >= want, !counted && ready.Status == "True":
+		return ""
+	case !counted:
+		said = "Ready " + orUnknown(ready.Status) + ", its nodes are not counted"
+	}
+	if ready.Message != "" {
 		said += " (" + ready.Message + ")"
 	}
 	return said
+}
+
+// hostedName is the hosted cluster that single files are about, as namespace/name: of its HostedCluster, or of its NodePools.
+// It is "" where there are several. withPools: they have NodePools.
+func hostedName(ctx context.Context, w *facts.World) (name string, withPools bool, err error) {
+	clusters, err := inFiles(ctx, w, evidence.HostedClusters)
+	if err := tolerate(err); err != nil {
+		return "", false, err
+	}
+	pools, err := inFiles(ctx, w, evidence.NodePools)
+	if err := tolerate(err); err != nil {
+		return "", false, err
+	}
+	var names []string
+	add := func(namespace, name string) {
+		if namespace != "" && name != "" {
+			names = append(names, namespace+"/"+name)
+		}
+	}
+	for _, o := range clusters {
+		add(o.Namespace, o.Name)
+	}
+	for _, o := range pools {
+		add(o.Namespace, evidence.String(o.Content, "spec", "clusterName"))
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) != 1 {
+		return "", len(pools) > 0, nil
+	}
+	return names[0], len(pools) > 0, nil
 }
 
 // nodesMissing reports whether a NodePool in a table has fewer nodes than it wants. On the platform

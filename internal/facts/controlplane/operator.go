@@ -97,6 +97,18 @@ func readOperator(ctx context.Context, w *facts.World, s fault.Subject) (Operato
 	return op, nil
 }
 
+// versionsBefore is what the machine-config operator writes before the reason
+// (openshift/machine-config-operator: pkg/operator/status.go syncAvailableStatus).
+var versionsBefore = regexp.MustCompile(`^Cluster not available for \[[^\]]*\]: `)
+
+// plainly is a line as a sentence says it: Available alone means here that it is not.
+func plainly(c conditions.Condition) conditions.Condition {
+	if c.Type == "Available" {
+		c.Type, c.Message = "not available", versionsBefore.ReplaceAllString(c.Message, "")
+	}
+	return c
+}
+
 // waitedFor asks whether the version operator names the operator.
 func (op *Operator) waitedFor(ctx context.Context, w *facts.World, name string) error {
 	cv, err := clusterVersion(ctx, w)
@@ -127,7 +139,7 @@ func (op *Operator) why(c conditions.Condition) {
 	for _, part := range conditions.Split([]conditions.Condition{c}) {
 		item := evidence.Item{Locator: c.Loc, Excerpt: c.Type + "=" + c.Status + " " + part.Message, Time: c.Since}
 		if first {
-			op.First.Set(cmp.Or(unscheduled(part.Message), brief(part)), item)
+			op.First.Set(cmp.Or(unscheduled(part.Message), brief(plainly(part))), item)
 			first = false
 		}
 		facts.Append(&op.Lines, part.Message, item)

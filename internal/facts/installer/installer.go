@@ -451,7 +451,8 @@ func (in *install) fail(text string) bool {
 		in.err = text
 	}
 	in.ended = "failed"
-	in.interrupted = in.interrupted || strings.HasSuffix(text, "interrupt") || strings.Contains(text, "signal: ")
+	unasked := strings.Contains(text, "failed UserInput") && strings.HasSuffix(text, ": EOF") // there was nobody to answer its question
+	in.interrupted = in.interrupted || strings.HasSuffix(text, "interrupt") || strings.Contains(text, "signal: ") || unasked
 	return true
 }
 

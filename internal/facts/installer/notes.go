@@ -42,6 +42,9 @@ func runsOf(list []line) [][]line {
 const (
 	singleNode      = "single-node"
 	userProvisioned = "user-provisioned"
+	agentBased      = "agent"
+	onlyConfig      = "install-config" // install-config.yaml was written, and nothing else
+	onlyManifests   = "manifests"
 )
 
 // inPlace is what `create single-node-ignition-config` logs
@@ -60,10 +63,20 @@ func formOf(list []line) string {
 			return ""
 		case wroteConfigs(l.id, text):
 			form = userProvisioned
+		case l.id == sigGenerate && wroteAgent.MatchString(text):
+			return agentBased
+		case l.id == sigMade && strings.Contains(text, "nstall-Config created in") && form == "":
+			form = onlyConfig
+		case l.id == sigMade && strings.HasPrefix(text, "Manifests created in") && (form == "" || form == onlyConfig):
+			form = onlyManifests
 		}
 	}
 	return form
 }
+
+// wroteAgent is what a run logs that makes the image of an agent-based installation, or its files for PXE
+// (openshift/installer:pkg/asset/agent/image/agentimage.go, agentpxefiles.go; from 4.12 on).
+var wroteAgent = regexp.MustCompile(`^(?:Generating Agent Installer (?:ISO|PXE|Ignition)|Generated ISO at )`)
 
 // wroteConfigs reports whether a line is of a run that writes the Ignition configs: to 4.3 only that it makes one of
 // these by itself shows that (openshift/installer:pkg/asset/targets/targets.go IgnitionConfigs, pkg/asset/store/store.go fetch).

@@ -60,6 +60,9 @@ func waitsForAPI(runs [][]line) waits {
 	for _, run := range runs {
 		i := slices.IndexFunc(run, func(l line) bool { return l.id == sigWait && address.MatchString(l.Line.Text) && readStep(l) == "api" })
 		if i < 0 {
+			if apiSeen(run, time.Time{}) { // as an agent's wait does, which is for the whole installation
+				w = waits{answers: map[string]*answer{}, api: w.api}
+			}
 			continue
 		}
 		if api := address.FindStringSubmatch(run[i].Line.Text)[1]; api != w.api {

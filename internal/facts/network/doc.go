@@ -135,7 +135,11 @@ func waiting(pod corev1.Pod) string {
 			said = append(said, c.Name+" runs and is not ready")
 		}
 	}
-	if len(said) == 0 {
+	switch {
+	case len(said) > 0:
+	case pod.Status.Phase == corev1.PodRunning: // "does not run (phase Running)" says two things
+		return "its pod is Running and not Ready"
+	default:
 		return "phase " + string(pod.Status.Phase)
 	}
 	return strings.Join(said, "; ")

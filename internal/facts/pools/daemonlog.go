@@ -89,9 +89,9 @@ func readDaemon(ctx context.Context, w *facts.World, s fault.Subject) (Daemon, e
 	if err != nil {
 		return Daemon{}, err
 	}
-	w.Concerns(func(t evidence.Text) bool { return logs.isOn(t, s.Name) })
+	w.ConcernsOf(logs.nodes, s.Name)
 	// The last line decides.
-	if err := w.Gap(ctx, DaemonLogs, logs.newest(s.Name)); err != nil {
+	if err := logs.gap(ctx, w, s.Name); err != nil {
 		return Daemon{}, err
 	}
 	lines, ok := logs.lines[s.Name]
@@ -111,18 +111,12 @@ func readDaemon(ctx context.Context, w *facts.World, s fault.Subject) (Daemon, e
 // daemonLogs are the daemons' lines by node, oldest first.
 type daemonLogs struct {
 	lines map[string][]daemonLine
-	node  map[string]string // of a pod
+	nodes *facts.Owners // on which node a log was written
 }
 
-// isOn reports whether a log is, or may be, of a node's daemon.
-func (l daemonLogs) isOn(t evidence.Text, name string) bool {
-	host := cmp.Or(l.node[t.Pod], t.Host)
-	return host == name || host == ""
-}
-
-// newest selects the newest log of a node's daemon.
-func (l daemonLogs) newest(name string) func(evidence.Text) bool {
-	return func(t evidence.Text) bool { return !t.Previous && l.isOn(t, name) }
+// gap returns why the newest log of a node's daemon was not read whole.
+func (l daemonLogs) gap(ctx context.Context, w *facts.World, name string) error {
+	return w.GapOf(ctx, DaemonLogs, l.nodes, name, func(t evidence.Text) bool { return !t.Previous })
 }
 
 // fields returns what the lines show.
@@ -186,7 +180,7 @@ func daemonLines(ctx context.Context, w *facts.World) (daemonLogs, error) {
 				return cmp.Or(a.Line.Time.Compare(b.Line.Time), strings.Compare(a.Text.Path, b.Text.Path))
 			})
 		}
-		return daemonLogs{byNode, node}, nil
+		return daemonLogs{byNode, facts.NewOwners(func(t evidence.Text) string { return cmp.Or(node[t.Pod], t.Host) })}, nil
 	})
 }
 

@@ -65,7 +65,7 @@ func lastComplaint(ctx context.Context, w *facts.World, name string) (string, ev
 	if err != nil {
 		return "", evidence.Item{}, err
 	}
-	w.Concerns(func(t evidence.Text) bool { return logs.isOn(t, name) })
+	w.ConcernsOf(logs.nodes, name)
 	var d daemon
 	d.follow(logs.lines[name])
 	return d.complaint, d.complained, nil
@@ -97,7 +97,7 @@ func OSRetries(ctx context.Context, w *facts.World, name string) (count int64, l
 	if err != nil {
 		return 0, "", evidence.Item{}, time.Time{}, err
 	}
-	if err := w.Gap(ctx, DaemonLogs, logs.newest(name)); err != nil { // the last line decides
+	if err := logs.gap(ctx, w, name); err != nil { // the last line decides
 		return 0, "", evidence.Item{}, time.Time{}, err
 	}
 	var d daemon

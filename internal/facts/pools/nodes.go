@@ -161,7 +161,7 @@ func (v *nodes) bootstrap(ctx context.Context, w *facts.World, missing []nodeCon
 			continue
 		}
 		name := n.object.Name
-		if gap := w.Gap(ctx, DaemonLogs, logs.newest(name)); gap != nil {
+		if gap := logs.gap(ctx, w, name); gap != nil {
 			err = cmp.Or(err, gap)
 			continue
 		}

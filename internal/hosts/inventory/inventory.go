@@ -65,6 +65,8 @@ type Node struct {
 type Machine struct {
 	Loc evidence.Locator
 	API apitypes.Machine
+
+	part bool // fields of it were not shown
 }
 
 // BMH is a BareMetalHost object and where it was read.
@@ -101,6 +103,7 @@ type Host struct {
 	// OperatorWords is what the operators of etcd and the API server report of it.
 	OperatorWords []OperatorWord
 	OnHost        string // the name under which rollcall-host ran on the machine itself, "" where it did not
+	PerhapsNode   bool   // a Machine whose Node was not shown, while there are Nodes without a Machine: it may be one of them
 
 	// Of a host of a hosted cluster.
 	NodePool string           // "" where nothing tells
@@ -422,6 +425,7 @@ func (h *Host) mac(list ...string) {
 
 // finish decides names, roles and pools, counts the gaps and sorts.
 func (b *builder) finish() {
+	b.markPerhapsNodes()
 	for _, h := range b.list {
 		h.settleRole()
 		h.settlePool()

@@ -76,7 +76,7 @@ func (b *builder) machines(ctx context.Context, w *facts.World, need evidence.Ne
 			h.Expected = api.DeletionTimestamp == nil
 		}
 		h.alias(o.Name)
-		h.Machine = &Machine{Loc: o.Loc, API: api}
+		h.Machine = &Machine{Loc: o.Loc, API: api, part: o.Part()}
 		for _, a := range api.Status.Addresses {
 			switch a.Type {
 			case corev1.NodeInternalIP, corev1.NodeExternalIP:

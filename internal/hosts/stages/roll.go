@@ -152,7 +152,7 @@ func rules() []rule {
 // state decides all stages and then the stage of the host: its first stage
 // that is not passed.
 func (v *view) state() diagnosis.HostState {
-	s := diagnosis.HostState{Name: v.host.Name, Role: v.host.Role, Expected: v.host.Expected}
+	s := diagnosis.HostState{Name: v.host.Name, Role: v.host.Role, Expected: v.host.Expected, PerhapsNode: v.host.PerhapsNode}
 	for _, r := range rules() {
 		st := v.ofProduct(r)
 		if own, ok := v.machine.stage(r.stage); ok && (st.State == diagnosis.StageUnknown || st.State == diagnosis.StageWaiting) {

@@ -54,16 +54,20 @@ func hostOf(d *diagnosis.Diagnosis, s fault.Subject) *diagnosis.HostState {
 	return nil
 }
 
-// concerning counts the causes, "" where there is none.
+// concerning names the first cause, and says how many there are; "" where there is none.
 func concerning(d *diagnosis.Diagnosis) string {
-	switch n := len(d.Roots); n {
-	case 0:
+	if len(d.Roots) == 0 {
 		return ""
-	case 1:
-		return "1 cause concerns it"
-	default:
-		return fmt.Sprintf("%d causes concern it", n)
 	}
+	first := d.Roots[0].Cases[0]
+	says := "cause: " + first.Title
+	if first.Confidence != diagnosis.Proven {
+		says = string(first.Confidence) + " " + says
+	}
+	if n := len(d.Roots); n > 1 {
+		says += fmt.Sprintf(" (and %d more)", n-1)
+	}
+	return says
 }
 
 func joined(parts ...string) string {

@@ -27,7 +27,7 @@ func TestAbout(t *testing.T) {
 		return []diagnosis.HostState{{Name: "m0", Expected: true, Stage: fault.ConfigDone, State: state, Since: since, BlockedBy: by}}
 	}
 	root := func(s fault.Severity) []diagnosis.Root {
-		return []diagnosis.Root{{Fault: "r", Severity: s, Cases: []diagnosis.Case{{Key: fault.Key{Fault: "r"}}}}}
+		return []diagnosis.Root{{Fault: "r", Severity: s, Cases: []diagnosis.Case{{Key: fault.Key{Fault: "r"}, Title: "a disk is full", Confidence: diagnosis.Likely}}}}
 	}
 	type answer = diagnosis.Diagnosis
 	found := func(list ...diagnosis.Finding) []diagnosis.Finding { return list }
@@ -42,11 +42,11 @@ func TestAbout(t *testing.T) {
 		"a check not run": {answer{Findings: found(blind)}, co, diagnosis.AboutGood, "nothing wrong found; 1 of its checks not run"},
 		"a condition holds": {answer{Findings: found(degraded)}, co, diagnosis.AboutOpen,
 			"Degraded=True: 1 of 3 instances; since 2026-03-01T12:00:00Z; until 2026-03-01T12:45:00Z it may be normal"},
-		"beside a warning":  {answer{Findings: found(degraded), Roots: root(fault.Warning)}, co, diagnosis.AboutOpen, "1 cause concerns it"},
+		"beside a warning":  {answer{Findings: found(degraded), Roots: root(fault.Warning)}, co, diagnosis.AboutOpen, "likely cause: a disk is full"},
 		"a note holds":      {answer{Findings: found(note)}, co, diagnosis.AboutGood, "nothing wrong found"},
 		"in progress":       {answer{Findings: found(waits)}, co, diagnosis.AboutProgress, "it rolls out; normal until 2026-03-01T13:00:00Z"},
-		"an error":          {answer{Roots: root(fault.Error)}, co, diagnosis.AboutBroken, "1 cause concerns it"},
-		"a warning":         {answer{Roots: root(fault.Warning)}, co, diagnosis.AboutWarning, "1 cause concerns it"},
+		"an error":          {answer{Roots: root(fault.Error)}, co, diagnosis.AboutBroken, "likely cause: a disk is full"},
+		"a warning":         {answer{Roots: root(fault.Warning)}, co, diagnosis.AboutWarning, "likely cause: a disk is full"},
 		"accepted":          {answer{Accepted: make([]diagnosis.AcceptedFinding, 2)}, co, diagnosis.AboutAccepted, "2 accepted findings concern it"},
 		"a host done":       {answer{Hosts: host(diagnosis.StagePassed, late)}, m0, diagnosis.AboutGood, "nothing wrong found"},
 		"a host on its way": {answer{Hosts: host(diagnosis.StageWaiting, noon.Add(-time.Minute))}, m0, diagnosis.AboutProgress, "normal until"},
@@ -58,9 +58,9 @@ func TestAbout(t *testing.T) {
 		"blocked, no cause": {answer{Hosts: host(diagnosis.StageWaiting, late, fault.Key{Fault: "gone"})}, m0, diagnosis.AboutOpen,
 			"does not prove why"},
 		"blocked, a cause": {answer{Hosts: host(diagnosis.StageWaiting, late, fault.Key{Fault: "r"}), Roots: root(fault.Error)}, m0, diagnosis.AboutBroken,
-			"waiting at config-done; 1 cause concerns it"},
+			"waiting at config-done; likely cause: a disk is full"},
 		"blocked, a warning": {answer{Hosts: host(diagnosis.StageWaiting, late, fault.Key{Fault: "r"}), Roots: root(fault.Warning)}, m0, diagnosis.AboutOpen,
-			"waiting at config-done; 1 cause concerns it"},
+			"waiting at config-done; likely cause: a disk is full"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tt.d.Now = noon

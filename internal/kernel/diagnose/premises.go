@@ -83,7 +83,7 @@ type premiseOpen struct {
 // premisesOpen lists the premises of "healthy" that were not read whole, with the reason.
 func premisesOpen(d *diagnosis.Diagnosis) []premiseOpen {
 	var reasons []string // in the order of the coverage
-	kinds, whys := map[string][]string{}, map[string]evidence.Why{}
+	kinds, whys, some := map[string][]string{}, map[string]evidence.Why{}, map[string]bool{}
 	for _, c := range d.Coverage {
 		p := premiseOf(c)
 		if p == nil || p.needed != nil && !p.needed(d.Cluster) {
@@ -97,13 +97,18 @@ func premisesOpen(d *diagnosis.Diagnosis) []premiseOpen {
 			reasons = append(reasons, why)
 			whys[why] = c.Why
 		}
+		some[why] = some[why] || c.State != evidence.Missing
 		if !slices.Contains(kinds[why], p.resource.Name) {
 			kinds[why] = append(kinds[why], p.resource.Name)
 		}
 	}
 	open := make([]premiseOpen, 0, len(reasons))
 	for _, why := range reasons {
-		open = append(open, premiseOpen{fmt.Sprintf("not all %s were read: %s", strings.Join(kinds[why], ", "), why), whys[why]})
+		says := "%s were not read: %s"
+		if some[why] {
+			says = "not all " + strings.Replace(says, "were not", "were", 1)
+		}
+		open = append(open, premiseOpen{fmt.Sprintf(says, strings.Join(kinds[why], ", "), why), whys[why]})
 	}
 	return open
 }

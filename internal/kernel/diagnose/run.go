@@ -75,7 +75,8 @@ func Run(ctx context.Context, o Options) (*diagnosis.Diagnosis, error) {
 			return nil, fmt.Errorf("%s is damaged: %s; what could be read of it has no time: get the whole file, or give a time with --now: %w",
 				desc.Name, desc.Cut, errNoTime)
 		}
-		return nil, fmt.Errorf("choose the time of %s: %w; give one with --now", desc.Name, errNoTime)
+		return nil, fmt.Errorf("%s: %w: no line or object in it has a date with a year. Give the time at which it was taken, as --now 2006-01-31T15:04:05Z",
+			desc.Name, errNoTime)
 	}
 	if !evidence.Plausible(now) {
 		return nil, fmt.Errorf("choose the time of %s: %s cannot be one of a cluster; give another with --now", desc.Name,

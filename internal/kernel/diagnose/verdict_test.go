@@ -58,6 +58,11 @@ func TestPremises(t *testing.T) {
 	if got, want := verdict(d).Reason, "not all certificatesigningrequests, machines were read: damaged: cut off"; got != want {
 		t.Errorf("what was lost for one reason is said as %q, want %q", got, want)
 	}
+	d = healthy()
+	d.Coverage = []evidence.Coverage{{Need: evidence.MachineConfigPools.String(), State: evidence.Missing, Why: evidence.Forbidden, Reason: "forbidden"}}
+	if got, want := verdict(d).Reason, "machineconfigpools were not read: forbidden"; got != want {
+		t.Errorf("what was not read at all is said as %q, want %q", got, want)
+	}
 }
 
 // TestFirstHost: an installation whose Nodes were read and are none, or of which the

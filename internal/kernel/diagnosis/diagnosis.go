@@ -77,6 +77,9 @@ type ClusterInfo struct {
 	Read  []string `json:"read,omitempty"` // where there is no Node: what else was read, and how it stands
 	// ReadWrong: something of that is not as it should be
 	ReadWrong bool `json:"-"`
+	// ReadHosted is the HostedCluster that single files are about, as namespace/name; ReadNodePools says that they have its NodePools
+	ReadHosted    string `json:"-"`
+	ReadNodePools bool   `json:"-"`
 
 	// Others are machines whose journals show another system: none of them is a host of a cluster.
 	Others []OtherSystem `json:"others,omitempty"`
@@ -145,7 +148,8 @@ type Installer struct {
 	WaitsFor string    `json:"waitsFor"`
 	At       time.Time `json:"at"`      // of the last line that counts
 	Locator  string    `json:"locator"` // of that line
-	// Form is single-node, user-provisioned, or "" for another one or one that the log does not show.
+	// Form is single-node, user-provisioned, agent, install-config or manifests where nothing but these was written,
+	// or "" for another one or one that the log does not show.
 	Form string `json:"form,omitempty"`
 	// Blocked is what keeps the last run from going on, where its log shows that: api, what answers there
 	// is no API that is ready; prompt, a question of openshift-install; ssh-key, the keys that a host does
@@ -167,13 +171,16 @@ type InstallerNote struct {
 // Completed reports whether the bootstrap or the installation was completed.
 func (i Installer) Completed() bool { return i.Ended == "complete" }
 
+// Name is openshift-install with its version.
+func (i Installer) Name() string { return strings.TrimSpace("openshift-install " + i.Version) }
+
 // String says it in words.
 func (i Installer) String() string {
 	at := "" // lines of a terminal have no time
 	if !i.At.IsZero() {
 		at = " at " + i.At.UTC().Format(time.RFC3339)
 	}
-	name := strings.TrimSpace("openshift-install " + i.Version)
+	name := i.Name()
 	switch {
 	case i.Ended == "complete" && i.WaitsFor == "":
 		return name + " saw the bootstrap complete" + at
@@ -334,6 +341,9 @@ type HostState struct {
 	Why       string       `json:"why,omitempty"`
 	BlockedBy []fault.Key  `json:"blockedBy"`
 	Stages    []StageState `json:"stages"`
+
+	// PerhapsNode: it is a Machine whose Node was not shown, and one of the Nodes without a Machine may be it.
+	PerhapsNode bool `json:"-"`
 }
 
 // Bootstrap reports whether the host is the one that starts an installation. It is not

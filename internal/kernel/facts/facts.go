@@ -210,7 +210,14 @@ func (w *World) missed(err error) {
 
 // Concerns says which texts the computation is about: a text that was not read and that
 // is another host's or pod's leaves its claims alone.
-func (w *World) Concerns(texts func(evidence.Text) bool) { w.touched.concerns = texts }
+func (w *World) Concerns(texts func(evidence.Text) bool) {
+	w.touched.concerns, w.touched.owners = texts, nil
+}
+
+// ConcernsOf says that the computation is about the texts of one owner, and about those that may be its.
+func (w *World) ConcernsOf(owners *Owners, owner string) {
+	w.touched.concerns, w.touched.owners, w.touched.owner = nil, owners, owner
+}
 
 // Hosted returns the hosted cluster that is looked at together with its management
 // cluster, nil where a cluster is looked at alone.
@@ -274,6 +281,11 @@ func (w *World) textGaps(ctx context.Context, q evidence.TextQuery) ([]gap, erro
 // all were. It is for facts in which the last line counts: they cannot go by what was
 // found before a text breaks off.
 func (w *World) Gap(ctx context.Context, q evidence.TextQuery, which func(evidence.Text) bool) error {
+	return w.GapOf(ctx, q, nil, "", which)
+}
+
+// GapOf is Gap for the texts of one owner, and those that may be its; nil owners: for all.
+func (w *World) GapOf(ctx context.Context, q evidence.TextQuery, owners *Owners, owner string, which func(evidence.Text) bool) error {
 	if _, err := w.Matches(ctx, q, ""); err != nil {
 		return err
 	}
@@ -281,7 +293,7 @@ func (w *World) Gap(ctx context.Context, q evidence.TextQuery, which func(eviden
 	if err != nil {
 		return err
 	}
-	for _, g := range gaps {
+	for g := range owners.among(gaps, owner) {
 		if which == nil || which(*g.text) {
 			return g.err
 		}

@@ -16,6 +16,8 @@ type touched struct {
 	gaps     []gap
 	texts    [][]gap                  // of queries of texts: every computation that reads them has the same list
 	concerns func(evidence.Text) bool // which texts the computation is about; nil: all
+	owners   *Owners                  // whose texts; nil: concerns says
+	owner    string
 }
 
 // gap is something that a computation wanted to read and that was not read whole.
@@ -51,8 +53,12 @@ func (t *touched) gap() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var first *evidence.Unavailable
-	for _, list := range t.lists() {
-		for _, g := range list {
+	for i, list := range t.lists() {
+		owners := t.owners
+		if i == 0 {
+			owners = nil // t.gaps is this computation's own: short, and nobody's index
+		}
+		for g := range owners.among(list, t.owner) {
 			if g.text != nil && t.concerns != nil && !t.concerns(*g.text) {
 				continue
 			}

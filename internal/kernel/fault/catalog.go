@@ -20,6 +20,7 @@ type Catalog struct {
 	remedies map[string]storedRemedy
 	read     map[string]*Messages // by the ids of messages
 	files    map[any]*entryFile   // of the entries but for remedies
+	reported map[string][]Reported
 }
 
 // storedRemedy is a remedy of the catalog and its file. decode returns it; that of a
@@ -114,6 +115,7 @@ func loadAll(roots []fs.FS, messages bool) (*Catalog, error) {
 	c.shareEdges()
 	if messages {
 		wrong = append(wrong, c.shareCauses()...)
+		wrong = append(wrong, c.shareReported()...)
 		wrong = append(wrong, c.checkMessages()...)
 	}
 	return c, wrong.Sorted().Err()

@@ -17,6 +17,9 @@ type Messages struct {
 
 	// Shared are lists of causes by name: messages of any file refer to them with causesOf.
 	Shared map[string][]MessageCause `json:"shared,omitempty"`
+	// Reported are lists, by name, of what commands say behind their last "error:": messages of any file refer to them
+	// with reportedBy.
+	Reported map[string][]Reported `json:"reported,omitempty"`
 
 	Endpoints []Endpoint `json:"endpoints,omitempty"` // servers that errors of any program name
 	Writers   []Writer   `json:"writers,omitempty"`   // of errors that no message knows
@@ -63,7 +66,10 @@ type Message struct {
 	// the line is a failure with these candidates; with it, it shows that fault.
 	Causes   []MessageCause `json:"causes,omitempty"`
 	CausesOf string         `json:"causesOf,omitempty"` // instead of causes: the name of a list that is shared
-	Normal   string         `json:"normal,omitempty"`   // why the line is no sign of trouble
+	// ReportedBy is the name of a list of Reported: the words behind the last "error:" of the line decide. Where the line
+	// has none, or none that is in the list, the message's own failure, next and causes count.
+	ReportedBy string `json:"reportedBy,omitempty"`
+	Normal     string `json:"normal,omitempty"` // why the line is no sign of trouble
 
 	// Lasts is how long the line is normal: where the first one and the last one of a text are
 	// further apart, it shows the fault; before that the failure.
@@ -118,7 +124,7 @@ const minText = 4
 // check reports what is wrong with a file of messages.
 func (m *Messages) check() (wrong mistakes) {
 	wrong.need(m.Program, "program", "write the name of the program that its users know")
-	if len(m.Messages)+len(m.Endpoints)+len(m.Writers) == 0 {
+	if len(m.Messages)+len(m.Endpoints)+len(m.Writers)+len(m.Reported) == 0 {
 		wrong.add(Where{"messages"}, "write a list of messages, each with a text", "is missing")
 	}
 	if len(m.Refs) == 0 {
@@ -130,6 +136,7 @@ func (m *Messages) check() (wrong mistakes) {
 	for i := range m.Messages {
 		m.Messages[i].check(&wrong, Where{"messages", i})
 	}
+	m.checkReported(&wrong)
 	for i := range m.Endpoints {
 		m.Endpoints[i].check(&wrong, Where{"endpoints", i})
 	}
@@ -171,6 +178,9 @@ func (m *Message) check(wrong *mistakes, at Where) {
 		wrong.add(under("causesOf"), "write one of them", "it is written instead of causes")
 	}
 	checkCauses(wrong, under("causes"), m.Causes)
+	if m.ReportedBy != "" && m.Failure == "" {
+		wrong.add(under("reportedBy"), "write failure, or remove it", "only for a failure")
+	}
 	if m.Failure != "" && m.Next == "" && !caused {
 		wrong.add(under("next"), "write what to look at: the reading command that decides, and what its answers mean",
 			"is missing: a failure does not show the cause")

@@ -20,18 +20,16 @@ var errEmptyLog error = &evidence.Damage{Detail: "it is empty"}
 // withoutLog returns the current logs that a query selects and that are missing: of containers
 // that have run, in listed pods. Empty if the pods could not be listed.
 func (r *Reader) withoutLog(ctx context.Context, q evidence.TextQuery, found []evidence.Text) []evidence.Text {
-	var list []evidence.Text
-	for _, pod := range r.ran(ctx, q) {
-		there := false
-		for _, t := range found {
-			there = there || !t.Previous && t.Namespace == pod.Namespace && t.Pod == pod.Pod && t.Container == q.Container
-		}
-		if !there {
-			list = append(list, pod)
+	there := map[[2]string]bool{} // the pods, by namespace and name
+	for _, t := range found {
+		if !t.Previous && t.Container == q.Container {
+			there[podOf(t)] = true
 		}
 	}
-	return list
+	return slices.DeleteFunc(r.ran(ctx, q), func(t evidence.Text) bool { return there[podOf(t)] })
 }
+
+func podOf(t evidence.Text) [2]string { return [2]string{t.Namespace, t.Pod} }
 
 // silentContainers log nothing until something happens: metal3-ramdisk-logs prints what ramdisks
 // send (openshift/ironic-image:scripts/runlogwatch.sh).
@@ -40,7 +38,7 @@ var silentContainers = []string{"metal3-ramdisk-logs"}
 // forgiveEmpty accepts empty logs of containers that have not run, of silentContainers, and of
 // previous runs. All other logs have lines: servers and daemons log when they start.
 func (r *Reader) forgiveEmpty(ctx context.Context, q evidence.TextQuery, all []evidence.Text, failed []error) {
-	var ran []evidence.Text
+	var ran map[[2]string]bool // the pods, by namespace and name
 	for i, t := range all {
 		if !errors.Is(failed[i], errEmptyLog) || t.Kind != evidence.ContainerLog {
 			continue
@@ -50,9 +48,12 @@ func (r *Reader) forgiveEmpty(ctx context.Context, q evidence.TextQuery, all []e
 			continue
 		}
 		if ran == nil {
-			ran = r.ran(ctx, q)
+			ran = map[[2]string]bool{}
+			for _, e := range r.ran(ctx, q) {
+				ran[podOf(e)] = true
+			}
 		}
-		if t.Previous || !slices.ContainsFunc(ran, func(e evidence.Text) bool { return e.Namespace == t.Namespace && e.Pod == t.Pod }) {
+		if t.Previous || !ran[podOf(t)] {
 			failed[i] = nil
 		}
 	}

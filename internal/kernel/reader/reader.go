@@ -127,6 +127,7 @@ func (r *Reader) Describe(ctx context.Context) (evidence.Description, error) {
 			r.noteAs(c.Need, c)
 		}
 		if i == 0 {
+			d.Name = r.sanitize.Text(d.Name) // of a file or a context, which somebody named
 			first = d
 			continue
 		}

@@ -22,6 +22,7 @@ import (
 
 // source is a Source with chosen answers; it counts how often it is asked.
 type source struct {
+	name  string
 	now   time.Time
 	lists map[evidence.Need]answer
 	texts map[string]func() (io.ReadCloser, error)
@@ -45,7 +46,7 @@ func (s *source) count(key string) {
 }
 
 func (s *source) Describe(context.Context) (evidence.Description, error) {
-	return evidence.Description{Kind: "test", Now: s.now}, nil
+	return evidence.Description{Kind: "test", Name: s.name, Now: s.now}, nil
 }
 
 func (s *source) List(_ context.Context, r evidence.Resource, ns string) ([]evidence.Object, error) {
@@ -125,6 +126,14 @@ func TestReaderMergesSources(t *testing.T) {
 	}
 	if d, err := r.Describe(t.Context()); err != nil || !d.Now.Equal(time.Unix(20, 0)) {
 		t.Errorf("now is %v, %v, want the newest of all sources", d.Now, err)
+	}
+}
+
+// TestNameHasNoSecret: a context or an archive may be called by an address with a password.
+func TestNameHasNoSecret(t *testing.T) {
+	d, err := reader(t, Limits{}, &source{name: "https://cx:kestrel77Context@host/x"}).Describe(t.Context())
+	if err != nil || strings.Contains(d.Name, "kestrel77") || !strings.Contains(d.Name, "host/x") {
+		t.Errorf("%q, %v", d.Name, err)
 	}
 }
 

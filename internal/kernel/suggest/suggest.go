@@ -14,6 +14,9 @@ func Nearest(word string, known []string) string {
 	}
 	best, at := 4, ""
 	for _, k := range known {
+		if apart := len(word) - len(k); apart >= best || -apart >= best {
+			continue // and a word of 100,000 letters costs nothing
+		}
 		n := distance(strings.ToLower(word), strings.ToLower(k))
 		if n < best && 2*n <= max(len(word), len(k)) { // two letters of three are another word
 			best, at = n, k
