@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,6 +80,9 @@ func Open(specs ...Spec) (*Source, error) {
 	for _, s := range specs {
 		f, err := s.check()
 		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil, fmt.Errorf("--console %s=%s: there is no such file for the console of %s", s.Host, s.File, s.Host)
+			}
 			return nil, fmt.Errorf("open the console of %s: %w", s.Host, err)
 		}
 		head := make([]byte, maxHead)

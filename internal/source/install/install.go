@@ -127,6 +127,9 @@ const maxLogs = 100
 
 // Open reads the directory.
 func Open(path string) (_ *Dir, err error) {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() { // to open a pipe would be to wait for who writes to it
+		return nil, fmt.Errorf("open the install directory: %s is not a directory", path)
+	}
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, fmt.Errorf("open the install directory: %w", err)

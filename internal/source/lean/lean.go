@@ -38,44 +38,63 @@ func (m Message) Paths() []string {
 }
 
 // Decoder decodes the objects of one list. Strings that come again and again (namespaces,
-// nodes, labels, times) are kept once: it is not for concurrent use.
+// nodes, labels, times) are kept once, as values: to make a value of a string is an allocation
+// of its own. It is not for concurrent use.
 type Decoder struct {
-	known map[string]string
+	known map[string]any
 }
 
 // NewDecoder returns a decoder that has seen nothing.
-func NewDecoder() *Decoder { return &Decoder{known: map[string]string{}} }
+func NewDecoder() *Decoder { return &Decoder{known: map[string]any{}} }
 
 // Longer strings than longestKnown do not come again; of shorter ones mostKnown are kept.
 const longestKnown, mostKnown = 80, 1 << 14
 
 // text returns a string, of short ones the same one each time.
-func (d *Decoder) text(raw []byte) string {
+func (d *Decoder) text(raw []byte) any {
 	if len(raw) > longestKnown {
 		return string(raw)
 	}
-	if s, ok := d.known[string(raw)]; ok {
-		return s
+	if v, ok := d.known[string(raw)]; ok {
+		return v
 	}
 	s := string(raw)
-	if len(d.known) < mostKnown {
-		d.known[s] = s
-	}
+	return d.remember(s, s)
+}
+
+// name is text for the key of a map.
+func (d *Decoder) name(raw []byte) string {
+	s, _ := d.text(raw).(string)
 	return s
 }
 
-// once is text for a string.
-func (d *Decoder) once(s string) string {
+// once is text for a value that is a string.
+func (d *Decoder) once(s string, v any) any {
 	if len(s) > longestKnown {
-		return s
+		return v
 	}
 	if have, ok := d.known[s]; ok {
 		return have
 	}
-	if len(d.known) < mostKnown {
-		d.known[s] = s
+	return d.remember(s, v)
+}
+
+// key is once for the key of a map.
+func (d *Decoder) key(s string) string {
+	if have, ok := d.known[s].(string); ok {
+		return have
+	}
+	if len(s) <= longestKnown {
+		d.remember(s, s)
 	}
 	return s
+}
+
+func (d *Decoder) remember(s string, v any) any {
+	if len(d.known) < mostKnown {
+		d.known[s] = v
+	}
+	return v
 }
 
 // Object keeps of an object of any version what is kept of its resource. Secrets stay
@@ -134,14 +153,14 @@ func (d *Decoder) keep(v any, f field) any {
 }
 
 // all keeps every part of a value, and equal strings once.
-func (d *Decoder) all(v any) any {
-	switch v := v.(type) {
+func (d *Decoder) all(value any) any {
+	switch v := value.(type) {
 	case string:
-		return d.once(v)
+		return d.once(v, value)
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, child := range v {
-			out[d.once(k)] = d.all(child)
+			out[d.key(k)] = d.all(child)
 		}
 		return out
 	case []any:
@@ -151,5 +170,5 @@ func (d *Decoder) all(v any) any {
 		}
 		return out
 	}
-	return v
+	return value
 }

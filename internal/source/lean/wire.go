@@ -221,12 +221,12 @@ func (d *Decoder) entry(have any, raw []byte, k kind) (any, error) {
 	})
 	switch k {
 	case binaries:
-		out[d.text(key)] = base64.StdEncoding.EncodeToString(value)
+		out[d.name(key)] = base64.StdEncoding.EncodeToString(value)
 	case quantities:
 		q, broken := d.Proto(value, quantity)
-		out[d.text(key)], err = q["string"], errors.Join(err, broken)
+		out[d.name(key)], err = q["string"], errors.Join(err, broken)
 	default:
-		out[d.text(key)] = d.text(value)
+		out[d.name(key)] = d.text(value)
 	}
 	return out, err
 }

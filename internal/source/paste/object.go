@@ -174,10 +174,11 @@ func (sp *splitter) isCommand(i int) bool {
 
 // addObject keeps an object, or the items of a List; false where it is no object of an API.
 func (sp *splitter) addObject(raw []byte, line int) bool {
-	content, resource, ok, err := objectfile.DecodeKind(raw)
+	content, resource, ok, err := objectfile.DecodeKind(objectfile.Typed(raw))
 	if err != nil || !ok {
 		return false
 	}
+	listVersion, listKind := evidence.String(content, "apiVersion"), strings.TrimSuffix(evidence.String(content, "kind"), "List")
 	items, isList := content["items"].([]any)
 	if !isList {
 		sp.put(content, resource, line)
@@ -187,6 +188,9 @@ func (sp *splitter) addObject(raw []byte, line int) bool {
 		m, ok := item.(map[string]any)
 		if !ok {
 			continue
+		}
+		if m["kind"] == nil && listKind != "" { // typed Lists may leave out their items' kind
+			m["kind"], m["apiVersion"] = listKind, listVersion
 		}
 		text, err := json.Marshal(m)
 		if err != nil {

@@ -22,6 +22,11 @@ import (
 // maxLayers is how often a text may be packed: x.log.gz in a zip.
 const maxLayers = 3
 
+const unknownFormat = "binary data of no format that is known here"
+
+// packedName is the name of a packed file or an archive.
+var packedName = regexp.MustCompile(`(?i)\.(tar|tgz|txz|zip|(tar\.)?(gz|xz|bz2|zst))$`)
+
 // NotTextError says that a file is not text.
 type NotTextError struct {
 	Name   string
@@ -34,6 +39,10 @@ func (e *NotTextError) Error() string {
 		return fmt.Sprintf("%s is not searched for messages: it is %s. `rollcall diagnose --from FILE` reads it. "+
 			"`rollcall diagnose --rendezvous IP` asks the service itself",
 			e.Name, e.Format)
+	}
+	if e.Format == unknownFormat && packedName.MatchString(e.Name) {
+		return fmt.Sprintf("%[1]s is not an archive, although its name ends like one: it begins like no tar, gzip, xz, zstd or zip file. "+
+			"Was the download damaged? Compare its size and checksum, and look at it: file %[1]s", e.Name)
 	}
 	return fmt.Sprintf("%s is not text: it is %s. Give the text itself, such as a log or the output of a command", e.Name, e.Format)
 }
@@ -154,7 +163,7 @@ func Format(raw []byte) string {
 			return f.name
 		}
 	}
-	return "binary data of no format that is known here"
+	return unknownFormat
 }
 
 func isText(head []byte) bool {

@@ -11,7 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 	kyaml "sigs.k8s.io/yaml"
@@ -65,6 +68,9 @@ func UnmarshalExact(raw []byte, v any, limit int) error {
 	if len(raw) > limit {
 		return tooLong(limit)
 	}
+	if err := oneLayout(raw); err != nil {
+		return err
+	}
 	if err := check(raw, limit); err != nil {
 		return err
 	}
@@ -72,7 +78,7 @@ func UnmarshalExact(raw []byte, v any, limit int) error {
 	if err := yaml.Unmarshal(raw, &doc); err != nil {
 		return err
 	}
-	if err := ambiguous(&doc); err != nil {
+	if err := ambiguous(&doc, strings.Split(string(raw), "\n")); err != nil {
 		return err
 	}
 	d := yaml.NewDecoder(bytes.NewReader(raw))
@@ -92,23 +98,66 @@ func UnmarshalExact(raw []byte, v any, limit int) error {
 	return fmt.Errorf("line %d: a second document", more.Line)
 }
 
+// oneLayout refuses characters at which readers and editors disagree about where a line ends, or what is shown: YAML 1.1
+// ends a line, and with it a comment, at NEL, LS and PS, and YAML 1.2 does not (yaml.org/spec/1.2.2, 5.4).
+func oneLayout(raw []byte) error {
+	if !utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0 { // readers of YAML also take UTF-16 and UTF-32
+		return errors.New("it is not plain UTF-8; save it as UTF-8, without zeros in it")
+	}
+	line := 1
+	if raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")); bytes.HasPrefix(raw, []byte("%")) || bytes.Contains(raw, []byte("\n%")) {
+		return errors.New("a line begins with %: directives of YAML change what the rest means; leave them out")
+	}
+	for i, r := range string(raw) {
+		switch {
+		case r == '\n':
+			line++
+		case r == '\t', r == '\r' && i+1 < len(raw) && raw[i+1] == '\n':
+		case !unicode.IsPrint(r), unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector), r == blankBraille:
+			return fmt.Errorf("line %d: the character %U, which readers take for a line's end, or which is not shown; write plain lines", line, r)
+		}
+	}
+	return nil
+}
+
+// blankBraille is a pattern of Braille without dots. It counts as a sign.
+const blankBraille = '\u2800'
+
+// bareDate is what YAML 1.1 reads as a time.
+var bareDate = regexp.MustCompile(`^\d{4}-\d\d?-\d\d?$`)
+
 // ambiguous returns what another reader may take for something else than a text or a time.
-func ambiguous(n *yaml.Node) error {
+func ambiguous(n *yaml.Node, lines []string) error {
 	bare := n.Kind == yaml.ScalarNode && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
 	switch {
 	case n.Tag == "!!merge":
 		return fmt.Errorf("line %d: fields are merged (<<)", n.Line)
-	case n.Style&yaml.TaggedStyle != 0:
+	case n.Style&yaml.TaggedStyle != 0 || tagged(n, lines):
 		return fmt.Errorf("line %d: a tag (%s)", n.Line, n.Tag)
-	case bare && (n.Tag == "!!int" || n.Tag == "!!float" || n.Tag == "!!bool" || yesNo(n.Value)):
-		return fmt.Errorf("line %d: %.40q may be read as a number or a yes or no; write it in quotes", n.Line, n.Value)
+	case bare && n.Tag == "!!null":
+		return fmt.Errorf("line %d: a field without a value; write the value, or leave the field out", n.Line)
+	case bare && (bareDate.MatchString(n.Value) || n.Tag == "!!int" || n.Tag == "!!float" || n.Tag == "!!bool" || yesNo(n.Value)):
+		return fmt.Errorf("line %d: %.40q may be read as a number, a date or a yes or no; write it in quotes", n.Line, n.Value)
 	}
 	for _, child := range n.Content {
-		if err := ambiguous(child); err != nil {
+		if err := ambiguous(child, lines); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// tagged reports whether a tag is in front of a node, also the tag ! alone, which the decoder does not keep. An anchor may be in front.
+func tagged(n *yaml.Node, lines []string) bool {
+	if n.Kind == yaml.DocumentNode || n.Line < 1 || n.Line > len(lines) {
+		return false
+	}
+	runes := []rune(lines[n.Line-1])
+	text := strings.TrimLeft(string(runes[min(max(n.Column-1, 0), len(runes)):]), "\ufeff")
+	if anchor, rest, _ := strings.Cut(text, " "); strings.HasPrefix(anchor, "&") {
+		text = strings.TrimLeft(rest, " ")
+	}
+	return strings.HasPrefix(text, "!")
 }
 
 // yesNo are the words that YAML 1.1 reads as booleans (yaml.org/type/bool.html).

@@ -76,7 +76,7 @@ func addKinds(doc []byte, kinds map[evidence.Resource]Held) {
 	if doc = bytes.TrimSpace(doc); bytes.HasPrefix(doc, []byte("{")) {
 		var m typeMeta
 		if json.Unmarshal(doc, &m) == nil {
-			if !isList(m.Kind) {
+			if m.infer(); !isList(m.Kind) {
 				add(m.APIVersion, m.Kind, false)
 				return
 			}

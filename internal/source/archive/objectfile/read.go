@@ -228,7 +228,7 @@ func (r reader) json(doc []byte) bool {
 		}
 		return false
 	}
-	if !isList(m.Kind) {
+	if m.infer(); !isList(m.Kind) {
 		content, err := r.budget.decode(doc, decodeJSON)
 		if err != nil {
 			r.Damage(err)
@@ -262,6 +262,8 @@ type typeMeta struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`
 	Items      jsonItems `json:"items"`
+
+	Metadata json.RawMessage `json:"metadata"`
 }
 
 // jsonItems are the texts of a list's items, not more than maxItems.
