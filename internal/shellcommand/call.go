@@ -89,7 +89,7 @@ func substituted(text string) *Call {
 	if !ok {
 		return nil
 	}
-	return listing(callsOf(strings.TrimSuffix(inside, ")"), nil))
+	return listing(callsWithin(strings.TrimSuffix(inside, ")"), nil, true))
 }
 
 // listing is the call that prints names, where nothing behind it picks among them.
@@ -132,7 +132,11 @@ func expand(line string, vars map[string]loopOf) []expanded {
 
 // callsOf are the calls of one command line with its pipes. What only shapes the output of another
 // one is left out, and then the output is no list of names any more.
-func callsOf(line string, of *Call) (list []Call) {
+func callsOf(line string, of *Call) []Call { return callsWithin(line, of, false) }
+
+// callsWithin is callsOf. Within $(…) it does not look where the words of a call come from: a call with a $(…) is no
+// listing, whatever stands in it, and each level would read all the levels below it again.
+func callsWithin(line string, of *Call, inner bool) (list []Call) {
 	effect := Unknown
 	if c, ok := parseOne(line); ok {
 		effect = c.Effect
@@ -158,7 +162,7 @@ func callsOf(line string, of *Call) (list []Call) {
 			c.Of = of
 		}
 		for _, w := range part {
-			if w.open && c.Of == nil {
+			if w.open && c.Of == nil && !inner {
 				c.Of = substituted(w.text)
 			}
 		}

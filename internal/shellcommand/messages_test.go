@@ -26,6 +26,11 @@ func TestCommandsOfMessages(t *testing.T) {
 		for _, e := range file.Endpoints {
 			texts[e.ID] = e.Next
 		}
+		for _, list := range file.Reported {
+			for _, r := range list {
+				texts[r.Match] = r.Next
+			}
+		}
 		for text, next := range texts {
 			for _, command := range commandsIn(next) {
 				found++

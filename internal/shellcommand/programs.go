@@ -3,6 +3,8 @@ package shellcommand
 import (
 	"slices"
 	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
 )
 
 // program is what is known of one program.
@@ -64,7 +66,10 @@ func known() map[string]program {
 		map[string]string{"rm": "removes containers", "rmp": "removes pods", "stop": "stops containers", "stopp": "stops pods", "rmi": "removes images",
 			"pull": "pulls an image", "exec": "runs a command in a container"})
 	add([]string{"podman"}, map[string]string{"ps": "lists containers", "logs": "shows logs", "inspect": "shows a container", "images": "lists images"},
-		map[string]string{"run": "starts a container", "image prune": "removes images", "rm": "removes containers", "stop": "stops containers",
+		map[string]string{"run": "starts a container", "image prune": "removes images", "image rm": "removes images", "rmi": "removes images",
+			"system prune": "removes images, containers and networks", "system reset": "removes all of podman's images and containers",
+			"volume prune": "removes volumes", "volume rm": "removes volumes", "container prune": "removes containers", "pod rm": "removes pods",
+			"kill": "stops containers", "restart": "restarts containers", "start": "starts containers", "rm": "removes containers", "stop": "stops containers",
 			"pull": "pulls an image", "login": "writes credentials", "exec": "runs a command in a container"})
 	add([]string{"etcdctl"}, map[string]string{"member list": "lists the members", "endpoint": "asks the members", "alarm list": "lists alarms",
 		"get": "reads keys"},
@@ -169,6 +174,9 @@ func (p program) byVerb(words []string) (Effect, string) {
 	return Unknown, ""
 }
 
+// maxDeep is how many words behind its -- a command in a debug pod may have before a further --.
+const maxDeep = 100
+
 // judgeDebug also says what the command in a debug pod does.
 func judgeDebug(programs map[string]program, oc program, words []string) (Effect, string) {
 	effect, does := oc.byVerb(words)
@@ -178,6 +186,9 @@ func judgeDebug(programs map[string]program, oc program, words []string) (Effect
 	i := slices.Index(words, "--")
 	if i < 0 || i+1 == len(words) {
 		return Changes, "opens a shell in a debug pod with full rights on the node; each command in it can be asked separately"
+	}
+	if deep := words[i+1:]; len(deep) > maxDeep && slices.Contains(deep[maxDeep:], "--") { // debug pods in debug pods: each would read all the others
+		return Changes, does
 	}
 	inside, what := inner(programs, words[i+1:])
 	switch inside {
@@ -219,4 +230,44 @@ func inner(programs map[string]program, words []string) (Effect, string) {
 		return Reads, "opens a shell in the file system of the host"
 	}
 	return Unknown, "runs a command somewhere else"
+}
+
+// NearVerb is the known verb of a program that is nearest to the first word of a call, "" where the
+// word is known or none is near.
+func (c *Call) NearVerb() string {
+	p := programs[c.Program]
+	if len(c.Args) == 0 {
+		return ""
+	}
+	parent := ""
+	if c.Args[0] == "adm" && len(c.Args) > 1 {
+		parent = "adm "
+	}
+	word := strings.Fields(strings.Join(c.Args, " "))[len(strings.Fields(parent))]
+	var list []string
+	for _, verbs := range []map[string]string{p.reads, p.changes} {
+		for v := range verbs {
+			rest, ok := strings.CutPrefix(v, parent)
+			if rest, _, _ = strings.Cut(rest, " "); !ok || rest == "" {
+				continue
+			}
+			if rest == word {
+				return ""
+			}
+			list = append(list, rest)
+		}
+	}
+	slices.Sort(list)
+	if near := suggest.Nearest(word, slices.Compact(list)); near != "" {
+		return parent + near
+	}
+	return ""
+}
+
+// Verbs reports whether the program of a call does nothing without a verb.
+func (c *Call) Verbs() bool {
+	p := programs[c.Program]
+	_, reads := p.reads[""]
+	_, changes := p.changes[""]
+	return len(p.reads)+len(p.changes) > 0 && !reads && !changes
 }

@@ -2,6 +2,9 @@ package shellcommand
 
 import "strings"
 
+// maxPrompt bounds what may stand before a comment: each # of a line is looked at with all that is before it.
+const maxPrompt = 400
+
 // statements cuts a text of a shell into its command lines, with their pipes: at ends of
 // lines, semicolons and && that no quotes hold. Comments and words of control are left out.
 func statements(text string) []string {
@@ -50,7 +53,7 @@ func statements(text string) []string {
 			depth = 0
 			end()
 			continue
-		case c == '#' && strings.TrimSpace(prompt.ReplaceAllString(line.String(), "")) == "":
+		case c == '#' && line.Len() <= maxPrompt && strings.TrimSpace(prompt.ReplaceAllString(line.String(), "")) == "":
 			for i < len(text) && text[i] != '\n' {
 				i++
 			}

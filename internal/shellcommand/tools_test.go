@@ -187,6 +187,7 @@ const ocKinds = "node nodes pod pods event events secret secrets configmap confi
 	"etcd kubeapiserver kubecontrollermanager kubescheduler network.operator routes " +
 	"mcp machineconfigpool mc machineconfig controllerconfig containerruntimeconfig " +
 	"provisioning bmh hardwaredata preprovisioningimage hostfirmwaresettings hostfirmwarecomponents " +
-	"hostedcluster hostedclusters nodepool nodepools agents.agent-install.openshift.io ipaddresspools.metallb.io " +
+	"oauth pv volumeattachment cephcluster lvmcluster subscription.operators.coreos.com csv installplan packagemanifest catalogsource " +
+	"configs.imageregistry.operator.openshift.io hostedcluster hostedclusters nodepool nodepools agents.agent-install.openshift.io ipaddresspools.metallb.io " +
 	"machines.machine.openshift.io machinesets.machine.openshift.io machines.cluster.x-k8s.io machinesets.cluster.x-k8s.io machinedeployments.cluster.x-k8s.io machinehealthchecks.cluster.x-k8s.io " +
 	"virtualmachines.kubevirt.io virtualmachineinstances.kubevirt.io"

@@ -12,7 +12,7 @@ import (
 // before the leaf, else the first behind it.
 func (f *Failure) endpoint(m string, at int) {
 	before := m[:at]
-	if f.served(before) {
+	if f.socket(before) || f.served(before) {
 		return
 	}
 	dial, dialAt := after(before, "dial tcp ", "dial udp ", "connect to ", "Failed to connect to ", "connect: ")

@@ -53,6 +53,7 @@ const (
 	CloudExists     Leaf = "cloud-exists"     // the cloud has a resource of that name already
 
 	CloudInvalid     Leaf = "cloud-invalid"     // the cloud does not accept a value, or does not have what it names
+	CloudFailed      Leaf = "cloud-failed"      // the cloud failed by itself
 	CloudUnsupported Leaf = "cloud-unsupported" // the cloud cannot do that with the object
 	NoUnit           Leaf = "no-unit"           // systemd does not have the unit
 
@@ -133,6 +134,8 @@ type Failure struct {
 	Object string // a file, a command, or an object of an API with its kind or user; "" without one
 	Field  string // of Invalid: the field; of NotAllowed: the verb and the resource
 
+	NoNetwork bool // of NoRoute: the host that asks has no way there at all (ENETUNREACH)
+
 	Resolver string    // the name server that was asked for Host, "" where the line names none
 	Proxy    ProxyPart // what a proxy has to do with it
 	To       string    // of ProxyFailed: the server behind the proxy, with its port; "" where the line has none
@@ -156,28 +159,63 @@ func Failing(message []byte) (Failure, bool) {
 	if leaf, i := status(lower); i > at {
 		f.Leaf, at = leaf, i
 	}
-	if refused, i := refusal(m, lower); i > at || i >= 0 && refused.Leaf == CloudInvalid || i >= 0 && overrules[f.Leaf] {
+	if refused, i := refusal(m, lower); i > at || i >= 0 && refused.Leaf == CloudInvalid || i >= 0 && overrules[f.Leaf] ||
+		i >= 0 && (refused.Leaf == CloudDenied && f.Leaf == NoPermission || refused.Leaf == CloudFailed && f.Leaf == ServerError) {
 		return refused, true
 	}
 	if answered, ok := answeredByProxy(m); ok {
 		return answered, true
 	}
 	if at < 0 {
-		return cutRequest(m)
+		if leaf, i := cutLeaf(lower); i >= 0 {
+			f.Leaf, at = leaf, i
+		} else {
+			return cutRequest(m)
+		}
 	}
 	if end := lookUp(lower[:at]); end > 0 && ofResolver[f.Leaf] {
 		f.Leaf, at = NameServer, end
 	}
 	f.endpoint(string(m), at)
 	f.throughProxy(string(m), at)
+	f.NoNetwork = f.Leaf == NoRoute && bytes.HasPrefix(lower[at:], []byte("network is unreachable"))
 	if f.Leaf == NameUnknown || f.Leaf == NameServer {
 		f.Resolver = resolver(string(m))
 	}
 	switch f.Leaf {
 	case NoFile, NoCommand, NoPermission, ExecFormat, NoSpace, ReadOnly, Busy:
-		f.Object = objectBefore(string(m[:at]))
+		if f.Object = objectBefore(string(m[:at])); f.Scheme == "unix" {
+			f.Object = f.Path
+		}
 	}
 	return f, true
+}
+
+// shortestCut is how much of the words of a leaf is there at least, where a line was cut within them.
+const shortestCut = 10
+
+// cutLeaf finds the words of a leaf that a line ends within, because it was cut at the right edge: they are behind a
+// colon, and only one leaf begins so.
+func cutLeaf(lower []byte) (leaf Leaf, at int) {
+	i := bytes.LastIndex(lower, []byte(": ")) + 2
+	if i < 2 {
+		return "", -1
+	}
+	end := bytes.TrimRight(lower[i:], " \"\r\n")
+	if len(end) < shortestCut {
+		return "", -1
+	}
+	at = -1
+	for _, x := range leaves {
+		switch {
+		case !bytes.HasPrefix(x.words, end):
+		case at >= 0 && x.leaf != leaf:
+			return "", -1
+		default:
+			leaf, at = x.leaf, i
+		}
+	}
+	return leaf, at
 }
 
 // ofResolver are the leaves that are about the name server where a name was looked up.

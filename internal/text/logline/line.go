@@ -139,7 +139,7 @@ func (l *Line) journal() {
 // hostAndProcess takes off "host program[1]: ".
 func (l *Line) hostAndProcess() bool {
 	host, rest, ok := bytes.Cut(l.Message, []byte(" "))
-	if !ok || len(host) == 0 || !name(host) {
+	if !ok || len(host) == 0 || !name(host) || string(host) == "Host" { // an event of the assisted service: "Host NAME: "
 		return false
 	}
 	program, after, ok := cutProcess(rest)

@@ -17,6 +17,8 @@ var refusals = []struct {
 }{
 	{[]byte(" is invalid: "), Invalid, regexp.MustCompile(`(?P<object>[A-Za-z][\w.-]*\\? ?\\?"[^"\\]+\\?") is invalid: \[?(?P<field>[a-z][\w.\[\]/-]*): `)},
 	{[]byte(" not found"), Missing, regexp.MustCompile(`\b(?P<object>[A-Za-z][A-Za-z0-9]*(?:\.[a-z0-9-]+)* \\?"[^"\\]+\\?") not found`)},
+	{[]byte(" is invalid: * "), Invalid,
+		regexp.MustCompile(`(?i:the) (?P<object>[A-Z][A-Za-z]+ \\?"[^"\\]+\\?") is invalid: \* (?P<field>[a-z][\w.\[\]/-]*): `)},
 	{[]byte(" cannot "), NotAllowed, regexp.MustCompile(`(?i:user) \\?"(?P<object>[^"\\]+)\\?" cannot (?P<what>[a-z]+ (?:resource )?\\?"[^"\\]+\\?")`)},
 	{[]byte("not authorized to perform"), CloudDenied, regexp.MustCompile(`(?i)not authorized to perform(?:: (?P<object>[\w:.-]+))?`)},
 	{[]byte("accessdenied"), CloudDenied, regexp.MustCompile(`AccessDenied`)},
@@ -40,6 +42,17 @@ var refusals = []struct {
 		regexp.MustCompile(`(?:(?P<object>\w+\.[\w-]+): )?[^:]*:? ?The operation is not supported on the object`)}, // vSphere, vim.fault.NotSupported
 	{[]byte("unit "), NoUnit, regexp.MustCompile(`(?i)\bunit (?:file )?(?P<object>[\w@.\\:-]+\.(?:service|socket|timer|mount|target|path)) ` +
 		`(?:does not exist|not found|could not be found)`)},
+	{[]byte("googleapi: error 403"), CloudDenied, regexp.MustCompile(`googleapi: Error 403: (?P<object>[^,\n]*(?i:permission)[^,\n]*)`)},
+	{[]byte("auth_permission_denied"), CloudDenied, regexp.MustCompile(`AUTH_PERMISSION_DENIED`)},                                   // Google Cloud
+	{[]byte("alreadyexists"), CloudExists, regexp.MustCompile(`(?:resource '(?P<object>[^']+)' )?already exists, alreadyExists\b`)}, // Google Cloud
+	{[]byte("is not unique"), CloudExists, regexp.MustCompile(`(?i)\bname \(?[\\"']*(?P<object>[\w.-]+)[\\"']*\)? is not unique`)},  // IBM Cloud
+	{[]byte("already "), CloudExists, regexp.MustCompile(`(?i)\b(?:the )?name [\\"'(]*(?P<object>[\w.-]+)[\\"')]* is already (?:taken|used|in use)\b`)},
+	{[]byte("internal_error"), CloudFailed, regexp.MustCompile(`\b(?P<object>INTERNAL_ERROR)\b`)}, // Prism, IBM Cloud
+	{[]byte("googleapi: error 5"), CloudFailed, regexp.MustCompile(`googleapi: (?P<object>Error 5\d\d)\b`)},
+	{[]byte("internalservererror"), CloudFailed, regexp.MustCompile(`\b(?:Code|ERROR CODE)[=:] ?\\?"?(?P<object>InternalServerError)\b`)}, // Azure
+	{[]byte("internalexecutionerror"), CloudFailed, regexp.MustCompile(`\b(?P<object>InternalExecutionError)\b`)},                         // Azure
+	{[]byte("api error internal"), CloudFailed, regexp.MustCompile(`api error (?P<object>Internal(?:Error|Failure))\b`)},                  // AWS
+	{[]byte("unable to fulfill the request"), CloudFailed, regexp.MustCompile(`is currently unable to fulfill the request`)},              // IBM Cloud
 	{[]byte("alreadyexists"), CloudExists, regexp.MustCompile(`\b(?P<object>[A-Z][A-Za-z]*AlreadyExists)\b`)},
 	{[]byte("duplicate"), CloudExists, regexp.MustCompile(`\b(?P<object>Duplicate[A-Z][A-Za-z]*Name)\b`)},
 	{[]byte("missingquota"), CloudQuota, regexp.MustCompile(`MissingQuota\)?:? (?P<object>[\w./-]+)`)},
@@ -49,8 +62,14 @@ var refusals = []struct {
 	{[]byte("quota exceeded"), CloudQuota, regexp.MustCompile(`(?i)quota exceeded(?: for (?:resources: \[?'?)?(?P<object>[\w./-]+))?`)},
 	{[]byte("resource quota of "), CloudQuota, regexp.MustCompile(`(?i)resource quota of (?P<object>[\w./-]+) exceeded`)},    // Azure/ARO-RP:pkg/validate
 	{[]byte("exceeding approved "), CloudQuota, regexp.MustCompile(`(?i)exceeding approved (?P<object>[\w ./-]+?) quota\b`)}, // Azure Resource Manager
-	{[]byte("' exceeded. limit: "), CloudQuota, regexp.MustCompile(`(?i)quota '(?P<object>[\w./-]+)' exceeded`)},             // Google Cloud
-	{[]byte("your current vcpu limit"), CloudQuota, regexp.MustCompile(`(?i)your current (?P<object>vCPU) limit`)},           // EC2, VcpuLimitExceeded
+	{[]byte("' exceeded."), CloudQuota, regexp.MustCompile(`(?i)quota '(?P<object>[\w./-]+)' exceeded`)},                     // Google Cloud
+	{[]byte("quota_exceeded"), CloudQuota, regexp.MustCompile(`\b(?P<object>QUOTA_EXCEEDED)\b`)},                             // Google Cloud
+	{[]byte("quotaexceededexception"), CloudQuota, regexp.MustCompile(`\b(?P<object>[A-Za-z]*QuotaExceededException)\b`)},    // AWS
+	{[]byte("countexceeded"), CloudQuota, regexp.MustCompile(`\b(?P<object>Max[A-Za-z]+CountExceeded)\b`)},                   // EC2
+	{[]byte("notavailableforsubscription"), CloudCapacity, regexp.MustCompile(`NotAvailableForSubscription`)},                // Azure
+	{[]byte("in your requested availability zone"), CloudInvalid, // EC2, Unsupported
+		regexp.MustCompile(`(?i)instance type \(?(?P<object>[\w.-]+)\)? is not supported in your requested availability zone`)},
+	{[]byte("your current vcpu limit"), CloudQuota, regexp.MustCompile(`(?i)your current (?P<object>vCPU) limit`)}, // EC2, VcpuLimitExceeded
 	{[]byte("insufficientinstancecapacity"), CloudCapacity, regexp.MustCompile(`InsufficientInstanceCapacity`)},
 	{[]byte("zone_resource_pool_exhausted"), CloudCapacity, regexp.MustCompile(`ZONE_RESOURCE_POOL_EXHAUSTED`)},
 	{[]byte("skunotavailable"), CloudCapacity, regexp.MustCompile(`SkuNotAvailable`)},

@@ -36,7 +36,7 @@ func spoken(l *Line) Level {
 	if string(l.Program) == "systemd" {
 		return unitLevel(m)
 	}
-	if bytes.HasPrefix(lower, []byte("expected ")) && expectation(m) {
+	if bytes.HasPrefix(lower, []byte("expected ")) && expectation(m) || bytes.HasPrefix(lower, []byte("the ")) && refusedObject(m) {
 		return Error
 	}
 	if program, rest, ok := cutProcess(m); ok && len(program) < longestOpening {
@@ -80,6 +80,13 @@ func expectation(m []byte) bool {
 		}
 	}
 	return false
+}
+
+// refusedObject reports whether a message is how oc and kubectl print that the API refuses an object: The KIND "NAME" is
+// invalid, and a colon (kubernetes/kubectl:pkg/cmd/util/helpers.go; apimachinery:pkg/api/errors/errors.go NewInvalid).
+func refusedObject(m []byte) bool {
+	_, rest, ok := bytes.Cut(m, []byte(`" is invalid:`))
+	return ok && bytes.Count(m[:len(m)-len(rest)], []byte(`"`)) == 2
 }
 
 // longestNamed bounds a line of a shell's tool.

@@ -45,7 +45,8 @@ var same = [][]string{
 	{"timeout", "timed out", "time out", "deadline exceeded"},
 	{"crashloop", "crash loop", "crash loop back off", "crash loop backoff", "crashloopbackoff"},
 	{"oom", "out of memory", "oom killed", "lack of memory"},
-	{"image pull", "pull image", "image pull back off", "err image pull", "imagepullbackoff", "errimagepull", "pulls images", "pull images"},
+	{"image pull", "pull image", "image pull back off", "image pull backoff", "err image pull",
+		"imagepullbackoff", "errimagepull", "pulls images", "pull images"},
 	{"certificate", "cert"},
 	{"mtu"}, {"desync", "out of sync", "mismatch"},
 	{"update", "upgrade"},
@@ -127,6 +128,10 @@ var nearby = map[string][]string{
 	"network":     {"ovn"},
 	"ign":         {"mcs"},
 	"cvo":         {"update"},
+	"shutdown":    {"power off", "off"},
+	"outage":      {"power off", "off"},
+	"after":       {"when"},
+	"loop":        {"stuck", "attempt"},
 }
 
 // closest are words that nearly stand for the one that was asked for.

@@ -71,6 +71,9 @@ func (a *ansible) see(f *found, number int, line []byte, l logline.Line, command
 		return true
 	}
 	if bytes.HasPrefix(m, []byte("...ignoring")) {
+		if e := f.errors[a.key]; e != nil {
+			f.dropReports(func(l Line) bool { return l.Number >= e.first.Number && l.Number <= e.last.Number })
+		}
 		delete(f.errors, a.key)
 		a.key = ""
 		return true

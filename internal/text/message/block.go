@@ -2,6 +2,9 @@ package message
 
 import (
 	"bytes"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
@@ -9,9 +12,11 @@ import (
 // block is the part of a text that a line is in: what `systemctl status` prints of one unit,
 // or what `oc describe` prints of one container that ended.
 type block struct {
-	unit   string // of systemctl status, without its ending
-	ended  bool   // the container ended, and not well
-	saying bool   // its last words follow: the lines behind "Message:"
+	unit  string // of systemctl status, without its ending
+	ended bool   // the container ended, and not well
+	// isolated are the units that were stopped by the "systemctl isolate" that they ran themselves, without their endings.
+	isolated []string
+	saying   bool // its last words follow: the lines behind "Message:"
 }
 
 // see reads one line. True: the line is about the unit of the block.
@@ -39,7 +44,12 @@ func (b *block) see(line []byte) bool {
 		return false
 	}
 	switch key, value, _ := bytes.Cut(m, []byte(":")); string(key) {
-	case "Active", "Process", "Main PID", "Loaded":
+	case "Process":
+		if b.unit != "" && ownIsolate.Match(value) {
+			b.isolated = append(b.isolated, b.unit)
+		}
+		return b.unit != ""
+	case "Active", "Main PID", "Loaded":
 		return b.unit != ""
 	case "Reason":
 		value = bytes.TrimSpace(value)
@@ -52,6 +62,30 @@ func (b *block) see(line []byte) bool {
 	}
 	return false
 }
+
+// ownIsolate is a command of a unit that asks systemd for another target. That target does not have the unit itself, so systemd
+// stops it, and the command with it (systemd: man/systemctl.xml, isolate). It did what it is for.
+var ownIsolate = regexp.MustCompile(`ExecStart\S*=\S*systemctl [^(]*\bisolate \S+ \(code=killed, signal=TERM\)`)
+
+// stopsItself reports whether a line is about a process of such a unit.
+func (b *block) stopsItself(line []byte) bool {
+	return slices.Contains(b.isolated, b.unit) && bytes.Contains(line, []byte("signal=TERM"))
+}
+
+// dropIsolated takes out what shows that such units were stopped.
+func (f *found) dropIsolated(units []string) {
+	for _, unit := range units {
+		named := unit + ".service"
+		f.hits = slices.DeleteFunc(f.hits, func(h hit) bool {
+			return h.from.unit == unit && strings.Contains(h.text, "Active: failed (Result: signal)") ||
+				strings.Contains(h.text, named) && stoppedByTerm.MatchString(h.text)
+		})
+		f.dropReports(func(l Line) bool { return strings.Contains(l.Text, named) && stoppedByTerm.MatchString(l.Text) })
+	}
+}
+
+// stoppedByTerm are the lines of systemd about a unit that was stopped by a signal (src/core/service.c).
+var stoppedByTerm = regexp.MustCompile(`code=killed, status=15/TERM|Failed with result 'signal'`)
 
 // unitMarks are the signs before the name of a unit in `systemctl status`.
 var unitMarks = [][]byte{[]byte("●"), []byte("×"), []byte("○"), []byte("* ")}
@@ -119,4 +153,33 @@ func gathered(line []byte) []byte {
 		return nil
 	}
 	return m
+}
+
+// failedUnits follows the login banner of CoreOS, which has the units that failed one a line below their number
+// (coreos/console-login-helper-messages:usr/lib/console-login-helper-messages).
+type failedUnits struct {
+	line  int // of the heading, 0 outside of the list
+	named bool
+}
+
+// bannerUnit is a unit of the list.
+var bannerUnit = regexp.MustCompile(`^[> \t]+([\w@.\\:-]+)\.(?:service|mount|socket|timer|target|path|swap)\s*$`)
+
+func (u *failedUnits) see(f *found, number int, line []byte) {
+	if bytes.Contains(line, []byte("Failed Units: ")) {
+		u.line, u.named = number, false
+		return
+	}
+	if u.line == 0 {
+		return
+	}
+	m := bannerUnit.FindSubmatch(line)
+	if m == nil {
+		u.line = 0
+		return
+	}
+	if !u.named {
+		f.nameUnit(u.line, string(m[1]))
+		u.named = true
+	}
 }

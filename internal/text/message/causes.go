@@ -71,6 +71,8 @@ func (c *collector) causes(faults, failures map[string]*Match, i int, t *ruleMat
 	r := &c.x.rules[i]
 	told := false
 	line := t.first[0].Text
+	shown := *t
+	shown.nodes = nil // the signal may be of another host
 	for j, cause := range r.Causes {
 		if !c.tells[tell{i, j}] && !r.causes[j].differs(line) || r.causes[j].ruledOut(line) {
 			continue
@@ -80,7 +82,7 @@ func (c *collector) causes(faults, failures map[string]*Match, i int, t *ruleMat
 		if grade == "" {
 			grade = fault.ShowsLikely
 		}
-		c.match(faults, cause.Fault, grade, t)
+		c.match(faults, cause.Fault, grade, &shown)
 	}
 	if told && r.Fault == "" || c.x.ofServers[r.Failure] && c.namesServer(faults, failures, t) {
 		return
@@ -129,6 +131,9 @@ func (c *collector) dropRefuted(lists ...map[string]*Match) {
 		}
 	}
 }
+
+// ofNoRelease is what the catalog says of the image that an openshift-install asks for which is of no release.
+const ofNoRelease = "the release image is the default of an openshift-install that is of no release: it was built from source or taken from CI"
 
 // sameOutput is how many lines before another one a line may stand and be of the same output of a command.
 const sameOutput = 10

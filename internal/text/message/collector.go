@@ -2,6 +2,7 @@ package message
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -23,6 +24,7 @@ type collector struct {
 	next    map[string]string // what to look at, by failure
 	steps   map[string]bool   // failures that name the step that failed
 	forms   map[string]string // failures by their words, as the catalog has them, with placeholders
+	silent  []string          // failures that only say that a command failed, see reportedTo
 	lines   int
 	bytes   int64
 	written bool // a block has
@@ -31,10 +33,14 @@ type collector struct {
 	moreErrors int // lines of forms beyond the bound
 	hints      []Line
 	hinted     int
-	terraform  bool
-	states     []state
-	view       hostView
-	past       past
+
+	reports       []Line // see reportedOnly
+	reportedLines int
+
+	terraform bool
+	states    []state
+	view      hostView
+	past      past
 
 	modes        []fileMode
 	release3     bool
@@ -54,10 +60,13 @@ type ruleMatches struct {
 	first []Line
 	last  Line
 	hosts map[string]Line // the last line of each host
-	depth int             // how far behind in its first line the rule holds
-	own   string          // what the first line says behind what the rule is found by
 
-	parts map[string]*ruleMatches // by unit or pod, see partOf
+	counts map[string]int // lines, by host
+	depth  int            // how far behind in its first line the rule holds
+	own    string         // what the first line says behind what the rule is found by
+	nodes  []string       // the nodes and hosts that the lines are about
+
+	parts map[string]*ruleMatches // by unit, pod or reported error, see partOf
 }
 
 // maxHosts bounds the hosts of one text whose lines are told apart.
@@ -70,6 +79,15 @@ func (t *ruleMatches) add(line Line) {
 		t.first = append(t.first, line)
 	}
 	t.last = line
+	if node := line.subject(); node != "" && len(t.nodes) < maxHosts && !slices.Contains(t.nodes, node) {
+		t.nodes = append(t.nodes, node)
+	}
+	if t.counts == nil {
+		t.counts = map[string]int{}
+	}
+	if _, have := t.counts[line.host]; have || len(t.counts) < maxHosts {
+		t.counts[line.host]++
+	}
 	if _, have := t.hosts[line.host]; have || len(t.hosts) < maxHosts {
 		t.hosts[line.host] = line
 	}
@@ -104,12 +122,18 @@ func (c *collector) add(f found) {
 		if c.x.rules[h.rule].ofOperator() {
 			t.neededFirst(line)
 		}
-		if part := t.part(c.x.rules[h.rule].of.key(line)); part != nil {
+		if part := t.part(c.x.partKey(&c.x.rules[h.rule], line)); part != nil {
 			part.add(line)
 		}
 	}
 	c.addErrors(f)
 	c.addHints(f)
+	for _, l := range f.reports {
+		if l.Number += c.lines; len(c.reports) < maxForms {
+			c.reports = append(c.reports, l)
+		}
+	}
+	c.reportedLines += f.reportedLines
 	c.terraform = c.terraform || f.terraform
 	c.addStates(f)
 	c.addView(f.view)
@@ -158,6 +182,9 @@ func short(text string) string {
 	if head, _, ok := strings.Cut(text, stack); ok {
 		return short(head + "…")
 	}
+	if reason := lastError(text); reason != "" && len([]rune(reason)) <= maxText*3/4 {
+		return evidence.Shorten(strings.TrimSuffix(text, reason), maxText-len([]rune(reason))-1) + " " + reason
+	}
 	const tail = maxText * 3 / 8
 	end := string(r[len(r)-tail:])
 	if i := strings.IndexByte(end, ' '); i >= 0 && i < len(end)/2 {
@@ -173,25 +200,31 @@ func (c *collector) report() *Report {
 	c.past.enders = c.enders()
 	for _, i := range sorted(c.by) {
 		rule := &c.x.rules[i]
-		if len(rule.With) > 0 && !c.with[i] || c.no[i] || rule.Lines > 0 && c.lines > rule.Lines {
+		if !c.counts(i) {
 			continue
 		}
 		for _, t := range c.by[i].apart() {
 			toFault, toFailure := byFault, byFailure
 			if c.allEnded(rule, t) {
 				toFault, toFailure = pastFault, pastFailure
+			} else {
+				t = c.current(rule, t)
 			}
 			c.ruleTo(r, toFault, toFailure, i, t)
 		}
 	}
 	c.dropUnnamed(byFailure)
 	c.unknownErrors(r, byFailure, byFault)
+	c.dropSilent(byFailure)
 	c.dropRetried(byFailure, r.Errors)
 	c.statesTo(r, byFailure)
 	c.outOfDate(byFailure, byFault)
 	c.viewTo(byFailure, byFault)
 	c.deniedBy(byFailure)
 	c.dropRefuted(byFault, byFailure)
+	if byFailure[ofNoRelease] != nil { // nobody has to have that image
+		delete(byFault, "image-pull-not-found")
+	}
 	if c.bytes <= maxHinted && len(byFault)+len(byFailure)+len(pastFault)+len(pastFailure)+r.ErrorLines+r.PastErrors == 0 {
 		c.hintsTo(r, byFailure, byFault)
 	}
@@ -217,7 +250,7 @@ func (c *collector) report() *Report {
 		}
 	}
 	for words, m := range byFailure {
-		if m.Next = c.next[words]; m.Next == "" {
+		if m.Next = c.next[words]; m.Next == "" && !m.answered {
 			m.Next = c.x.nextOf(m.Lines[0].origin)
 		}
 		m.Step = c.steps[words] || c.x.steps[words]
@@ -249,9 +282,11 @@ func (c *collector) report() *Report {
 	if r.NoCluster || byFault["installer-assets-failed"] != nil && r.Setting.Phase == "" && !r.Setting.API {
 		r.Setting.Phase, r.NoCluster = NothingMade, true
 	}
+	c.reportedOnly(r)
 	r.neutral()
 	r.suit()
 	c.x.rank(r)
+	r.olderDay()
 	c.besideFirst(r)
 	return r
 }
@@ -260,6 +295,8 @@ func (c *collector) report() *Report {
 func (c *collector) ruleTo(r *Report, faults, failures map[string]*Match, i int, t *ruleMatches) {
 	rule := &c.x.rules[i]
 	own := rule.own(t.first[0].Text)
+	chain, last := rule.reportedIn(t.first[0].Text)
+	reports := findReported(c.x.reported[rule.ReportedBy], chain) != nil
 	if c.x.reasons[rule.Failure] { // the conditions behind it are others
 		own, _, _ = strings.Cut(own, `\n`)
 		own, _, _ = strings.Cut(own, "\n")
@@ -267,7 +304,12 @@ func (c *collector) ruleTo(r *Report, faults, failures map[string]*Match, i int,
 	t.own = short(c.clean(strings.ReplaceAll(own, `\n`, " ")))
 	t.print(c.clean)
 	t.depth = strings.LastIndex(strings.ToLower(t.first[0].Text), string(rule.parts[0]))
+	if t.first[0].row.isReporting() {
+		t.depth += maxTried // what is around the report of a node comes before it in the chain
+	}
 	switch {
+	case rule.ReportedBy != "" && (len(rule.Causes) == 0 || reports):
+		c.reportedTo(failures, rule, t, chain, last)
 	case len(rule.Causes) > 0:
 		c.causes(faults, failures, i, t)
 	case rule.Lasts.Duration > 0:

@@ -251,8 +251,14 @@ func (o *object) flush() {
 	}
 	if bad && !ruled[o.kind] {
 		o.add(state{line: c.line, text: c.text, says: c.says()})
+		if s := &o.states[len(o.states)-1]; c.reason == unschedulable {
+			s.next, s.why = nextOfScheduling(event{message: c.message, object: "pod/" + o.name, namespace: o.namespace}), true
+		}
 	}
 }
+
+// unschedulable is the reason of a pod that no node can take (k8s.io/api/core/v1 PodReasonUnschedulable).
+const unschedulable = "Unschedulable"
 
 func (o *object) add(s state) {
 	s.kind, s.name, s.namespace = o.kind, o.name, o.namespace
@@ -292,6 +298,8 @@ func (c *condition) judged() (bad, well bool) {
 		return false, true
 	case restReasons[c.reason]:
 		return false, false
+	case c.reason == unschedulable && c.status == "False":
+		return true, false
 	case isBad && c.status == "True":
 		return true, false
 	case isGood && c.status == "Unknown":

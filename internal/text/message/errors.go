@@ -3,7 +3,9 @@ package message
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -36,9 +38,11 @@ type errorForm struct {
 	until       int    // the number of the last line of first's text
 	command     string // whose output they are, "" where no prompt is above them
 	fatal       bool
+	above       string // the message whose cause it is, where that stands in the line before
 	says, next  string // its sentence and the next command, where it is no line of a log
 	own         bool   // the program or its input is wrong, and nothing that it asks
 	known       bool   // a message knows the line and shows the step that failed: only the reason is looked for
+	knownBy     []int  // rules that know the line where the rest of the text allows them, see counts
 }
 
 // The bounds of what is kept of errors that nobody knows.
@@ -58,7 +62,9 @@ func (x *Index) judge(b []byte, f *found) {
 		}
 	}()
 	x.outputsOnly(b, f)
+	x.dropUncounted(f)
 	known, steps := x.knownLines(f.hits)
+	maybe := x.knownBy(f)
 	dropStarting(b, f)
 	small := len(b) <= maxHinted
 	number := 0
@@ -71,8 +77,11 @@ func (x *Index) judge(b []byte, f *found) {
 	var objects shown
 	var written outputs
 	var head cutHead
+	var banner failedUnits
+	var above []byte
 	defer func() {
 		f.view = objects.view
+		f.dropIsolated(in.isolated)
 		programs.playbook.close(f)
 		objects.finish(x, f)
 		f.terraform = reports.seen
@@ -86,9 +95,13 @@ func (x *Index) judge(b []byte, f *found) {
 		}
 		if in.see(line) {
 			f.nameUnit(number, in.unit)
+			if in.stopsItself(line) {
+				continue
+			}
 			objects.activating(number, in.unit, line)
 			objects.inactive(number, in.unit, line)
 		}
+		banner.see(f, number, line)
 		for len(known) > 0 && known[0] < number {
 			known = known[1:]
 		}
@@ -121,6 +134,9 @@ func (x *Index) judge(b []byte, f *found) {
 		if l.Form == logline.Log {
 			command = nil
 		}
+		if (!isKnown || isStep) && l.Level >= logline.Error {
+			f.report(number, line, l)
+		}
 		f.release3 = f.release3 || logline.Release3(l)
 		if programs.list.see(f, number, line, &l) {
 			continue
@@ -136,7 +152,7 @@ func (x *Index) judge(b []byte, f *found) {
 			continue
 		}
 		f.times(number, line, l, small, command, host)
-		if last != nil && (last.causedBy(l) || last.continues(number, line, l)) {
+		if last != nil && (last.causedBy(l) || last.continues(number, line, l) || last.isDetail(number, l)) {
 			continue
 		}
 		if f.mark(number, line, l) {
@@ -147,14 +163,29 @@ func (x *Index) judge(b []byte, f *found) {
 		if said && (reports.passes(l) || isLink(l.Message)) {
 			continue
 		}
-		if said && !isKnown && len(bytes.TrimSpace(l.Message)) > 0 {
-			last = f.addError(number, line, l, command)
+		rules := maybe[number]
+		if said && (!isKnown || rules != nil) && len(bytes.TrimSpace(l.Message)) > 0 {
+			last = f.addErrorOf(number, line, l, command, rules)
+			if isCause(l.Message) && last.above == "" {
+				last.above = string(above[:min(len(above), maxText)])
+			}
 			last.known = isStep
 			programs.list.wraps(number, l)
 		} else if small && !isKnown && !isStep {
 			f.hint(number, line)
 		}
+		above = l.Message
 	}
+}
+
+// isCause reports whether a message is the cause of the one above it, as .NET and Java print them.
+func isCause(m []byte) bool {
+	for _, words := range [][]byte{[]byte("---> "), []byte("--> "), []byte("Caused by: "), []byte("caused by: ")} {
+		if bytes.HasPrefix(m, words) {
+			return true
+		}
+	}
+	return false
 }
 
 // knownLines are the lines that a message knows, in their order, and those of which it knows
@@ -212,7 +243,15 @@ func (f *found) dropHits(number int) {
 const minError = 6
 
 func (f *found) addError(number int, line []byte, l logline.Line, command []byte) *errorForm {
+	return f.addErrorOf(number, line, l, command, nil)
+}
+
+// addErrorOf adds an error that rules know where the rest of the text allows them.
+func (f *found) addErrorOf(number int, line []byte, l logline.Line, command []byte, rules []int) *errorForm {
 	key := formOf(l)
+	if rules != nil {
+		key += fmt.Sprint(rules)
+	}
 	if f.errors == nil {
 		f.errors = map[string]*errorForm{}
 	}
@@ -220,7 +259,7 @@ func (f *found) addError(number int, line []byte, l logline.Line, command []byte
 	if e == nil {
 		from := originOf(l)
 		e = &errorForm{first: Line{Number: number, Text: string(bytes.TrimRight(line, "\r\n")), origin: from}, last: Line{origin: from},
-			until: number, command: string(command)}
+			until: number, command: string(command), knownBy: rules}
 		f.errors[key] = e
 	}
 	e.count++
@@ -269,6 +308,19 @@ func (e *errorForm) continues(number int, line []byte, l logline.Line) bool {
 		return false
 	}
 	e.more(l.Message)
+	e.until = number
+	return true
+}
+
+// detailLine is a line of the details that a client of Google Cloud prints behind its error, as JSON.
+var detailLine = regexp.MustCompile(`^(?:Help Token: .*|Details:|[\s\[\]{},]*|"[@\w.]+": .*|, (?:forbidden|rateLimitExceeded|\w+))$`)
+
+// isDetail reports whether a line is of the details of the error that the line right before it belongs to.
+func (e *errorForm) isDetail(number int, l logline.Line) bool {
+	at := max(e.until, e.last.Number)
+	if l.Level < logline.Error || number <= at || number > at+1 || string(l.Program) != e.first.writer || !detailLine.Match(bytes.TrimSpace(l.Message)) {
+		return false
+	}
 	e.until = number
 	return true
 }
@@ -340,6 +392,9 @@ func (c *collector) addErrors(f found) {
 func (c *collector) unknownErrors(r *Report, failures, faults map[string]*Match) {
 	forms := slices.SortedFunc(maps.Values(c.errors), func(a, b *errorForm) int { return cmp.Compare(a.first.Number, b.first.Number) })
 	for _, e := range forms {
+		if slices.ContainsFunc(e.knownBy, c.counts) {
+			continue
+		}
 		if e.known {
 			if !c.ended(nil, e.last) {
 				c.understood(failures, faults, e)
@@ -360,7 +415,7 @@ func (c *collector) unknownErrors(r *Report, failures, faults map[string]*Match)
 		if c.past.named(e.first) {
 			continue // the line with the name of the unit says it
 		}
-		if c.understood(failures, faults, e) {
+		if c.reportedLine(failures, e) || c.understood(failures, faults, e) {
 			continue
 		}
 		r.ErrorLines += e.count
@@ -390,7 +445,7 @@ func (e *errorForm) lines(clean func(string) string) []Line {
 		list = append(list, e.last)
 	}
 	for i := range list {
-		list[i].Program, list[i].Text = list[i].writer, short(clean(list[i].Text))
+		list[i].Program, list[i].Text = list[i].writer, short(telling(clean(list[i].Text)))
 	}
 	return list
 }

@@ -50,6 +50,9 @@ var (
 	quietEvents = set("Rebooted", "InvalidDiskCapacity", "DNSConfigForming", "TopologyAwareHintsDisabled", "FastControllerResync", "OwnerRefInvalidNamespace",
 		"ClusterInfrastructureStatus", "UnsupportedConfigOverrides", "ReportEtcdMembersErrorUpdatingStatus",
 		"AlreadyPresent", "NoPods", "CalculateExpectedPodCountFailed")
+	// placing are warnings that a pod has no node or gets no volume: its start does not go on before they end, and an
+	// event of the same pod says so.
+	placing = set("FailedMount", "FailedAttachVolume", "FailedMapVolume", "FailedScheduling")
 	// restEvents end no warning of their object.
 	restEvents = set("Pulling", "BackOff", "Killing", "Pulled", "SuccessfulDelete")
 )
@@ -149,6 +152,7 @@ func alone(list []event) bool {
 // Of waiting pods, by their names, the text shows that they are not scheduled: their events are not of a start.
 func (f *found) addEvents(list []event, known map[int]bool, ready bool, waiting map[string]string) {
 	asked := alone(list) && !ready
+	nothingElse := len(f.states)+len(f.errors) == 0
 	newest := unknownAge
 	ends, scheduled := map[string]time.Duration{}, map[string]time.Duration{}
 	nodes := map[string]string{}
@@ -180,17 +184,39 @@ func (f *found) addEvents(list []event, known map[int]bool, ready bool, waiting 
 			at, ok := scheduled[e.object]
 			ended = ended || ok && at <= e.age
 		}
-		old := e.age != unknownAge && e.age > eventPast && newest < eventNew
+		_, waits := waiting[strings.TrimPrefix(e.object, "pod/")]
+		waits = waits && e.reason == "FailedScheduling"
+		old := e.age != unknownAge && e.age > eventPast && newest < eventNew && !waits
 		starts := startEvents[e.reason] && e.count < startingTimes && (e.reason != "FailedScheduling" || e.age < podStarts)
-		starts = starts && !(asked && e.age != unknownAge && max(e.age, e.over) >= startsFor)
-		if _, waits := waiting[strings.TrimPrefix(e.object, "pod/")]; waits && e.reason == "FailedScheduling" {
-			starts = false
-		}
-		if ended || old || starts {
+		starts = starts && !(asked && (placing[e.reason] && nothingElse || e.age != unknownAge && max(e.age, e.over) >= startsFor)) && !heldElsewhere(e)
+		if ended || old || starts && !waits {
 			continue
 		}
 		e.message, e.node = whole(list, e), nodes[e.object]
 		f.addEvent(e)
+	}
+}
+
+// heldElsewhere reports whether a volume cannot be attached because another node or pod has it: that does not end by itself
+// (kubernetes/kubernetes:pkg/controller/volume/attachdetach/reconciler/reconciler.go reportMultiAttachError).
+func heldElsewhere(e event) bool {
+	return e.reason == "FailedAttachVolume" && strings.HasPrefix(e.message, "Multi-Attach error")
+}
+
+// dropEnded drops what messages show in lines of events about volumes and nodes of pods that a later event of the same
+// pod ends.
+func (f *found) dropEnded(x *Index, list []event) {
+	var ended []int
+	for _, e := range list {
+		if e.warning && placing[e.reason] && slices.ContainsFunc(list, func(later event) bool {
+			return !later.warning && later.object == e.object && later.age <= e.age && !restEvents[later.reason] && !beginning.MatchString(later.reason) &&
+				(later.reason != "Scheduled" || e.reason == "FailedScheduling")
+		}) {
+			ended = append(ended, e.line)
+		}
+	}
+	if len(ended) > 0 {
+		f.hits = slices.DeleteFunc(f.hits, func(h hit) bool { return x.rules[h.rule].Normal == "" && slices.Contains(ended, h.line) })
 	}
 }
 
@@ -216,8 +242,14 @@ var schedulingNext = []struct{ says, next string }{
 	{"untolerated taint", "the message has the taint: oc get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints shows who has it. A taint that " +
 		"a controller sets (node.kubernetes.io/*, node.cloudprovider.kubernetes.io/*) ends with its reason, and is not removed by hand"},
 	{"node affinity", "oc get pod POD -n NAMESPACE -o yaml: nodeSelector and affinity; oc get nodes --show-labels: no node has these labels"},
+	{"is being deleted", pvcNext},
+	{"persistentvolumeclaim", "oc get pvc -n NAMESPACE: a claim of that name has to be there before the pod gets a node; who deployed the pod makes it"},
 	{"unbound immediate PersistentVolumeClaims", "oc get pvc,pv -n NAMESPACE, then oc describe pvc: its events have the reason"},
 }
+
+// pvcNext is said of a claim that is being deleted while a pod needs it.
+const pvcNext = "oc describe pvc -n NAMESPACE: it stays, with its finalizer kubernetes.io/pvc-protection, until no pod of Used By is left; " +
+	"then who deployed the pod re-creates it. oc get pv: the reclaim policy of its volume decides whether the data goes with it"
 
 // nodesNext is said where the nodes are the reason, and not what they have to give.
 const nodesNext = "the nodes are the reason: oc get nodes -o wide, then oc describe node of one that is not ready. Its condition Ready has the reason; " +

@@ -29,8 +29,9 @@ var leafWords = map[logline.Leaf]struct{ says, next string }{
 	logline.NameServer: {"the name server does not answer for the name",
 		"cat /etc/resolv.conf on the host that prints it; dig @SERVER +short NAME"},
 	logline.Untrusted: {"the certificate is signed by an unknown authority",
-		"paste the whole line: it names the server. Port 22623: the CA in the user data of the host is another one than the " +
-			"server's. Port 6443: the CA in the kubeconfig is old. A registry: its CA is missing in the additional trust bundle"},
+		"whom the program asks shows whose certificate it is: its configuration, and the lines around this one. Port 22623: the CA in the user data " +
+			"of the host is another one than the server's. Port 6443: the CA in the kubeconfig is old. A registry, a proxy, an identity provider: its CA " +
+			"is missing where the program looks for CAs. openssl s_client -connect HOST:PORT -showcerts </dev/null shows the issuer"},
 	logline.Expired: {"the certificate is not valid now, or the clock of the one who asks is wrong",
 		"compare the time of the host that prints it with the dates of the certificate: " +
 			"openssl s_client -connect HOST:PORT </dev/null | openssl x509 -noout -dates; date -u"},
@@ -78,6 +79,10 @@ var objectWords = map[logline.Leaf]struct{ says, next string }{
 	logline.CloudQuota: {"a limit of the account at the platform is reached %s",
 		"see the limit and what uses it in the console of the platform; have it raised, or remove what a former installation left: openshift-install " +
 			"destroy cluster"},
+	logline.CloudFailed: {"the platform failed with an error of its own %s",
+		"it is not about what it was asked for. See the task, the operation or the event log of the platform at that time (of Prism Central its tasks, " +
+			"of a cloud the activity log and its status page). A new try may succeed, after what the first one made is removed: " +
+			"openshift-install destroy cluster"},
 	logline.CloudCredential: {"the platform does not accept the credentials",
 		"log in to the platform with the same credentials (aws sts get-caller-identity, gcloud auth list, az account show, openstack token issue), " +
 			"and look at the clock of this machine: a signature holds for a few minutes"},
@@ -100,13 +105,16 @@ var objectWords = map[logline.Leaf]struct{ says, next string }{
 // reasons are the leaves that are a reason by themselves: nothing is behind them.
 var reasons = map[logline.Leaf]bool{
 	logline.Invalid: true, logline.NotAllowed: true, logline.CloudDenied: true, logline.CloudQuota: true, logline.CloudCapacity: true,
-	logline.CloudCredential: true, logline.CloudExists: true, logline.CloudInvalid: true, logline.CloudUnsupported: true,
+	logline.CloudCredential: true, logline.CloudExists: true, logline.CloudFailed: true, logline.CloudInvalid: true, logline.CloudUnsupported: true,
 }
+
+// namedByObject are the leaves whose object is the name of what the cloud answered, or of what it is about.
+var namedByObject = map[logline.Leaf]bool{logline.CloudDenied: true, logline.CloudQuota: true, logline.CloudExists: true, logline.CloudFailed: true}
 
 // objectOf is the object of a failure as its sentence has it.
 func objectOf(f logline.Failure) (object string, ok bool) {
 	switch {
-	case f.Leaf == logline.CloudDenied && f.Object != "", (f.Leaf == logline.CloudQuota || f.Leaf == logline.CloudExists) && f.Object != "":
+	case f.Object != "" && namedByObject[f.Leaf]:
 		return "(" + f.Object + ")", true
 	case f.Leaf == logline.CloudInvalid && f.Object != "", f.Leaf == logline.CloudUnsupported && f.Object != "":
 		return "(" + strings.TrimSuffix(f.Object+" for "+f.Field, " for ") + ")", true
@@ -114,7 +122,8 @@ func objectOf(f logline.Failure) (object string, ok bool) {
 		return "", true
 	case f.Leaf == logline.CloudDenied:
 		return "that was used what it asks for", true
-	case f.Leaf == logline.CloudQuota, f.Leaf == logline.CloudCapacity, f.Leaf == logline.CloudCredential:
+	case f.Leaf == logline.CloudQuota, f.Leaf == logline.CloudCapacity, f.Leaf == logline.CloudCredential, f.Leaf == logline.CloudFailed,
+		f.Leaf == logline.CloudExists:
 		return "", true
 	case f.Leaf == logline.Invalid:
 		return f.Object + ": the value of " + f.Field + " is not valid", true
@@ -132,6 +141,9 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 	if !ok {
 		return false
 	}
+	if f.Host == "" && e.above != "" {
+		f, _ = logline.Failing([]byte(e.above + " : " + string(l.Message)))
+	}
 	if f.Host == "" && e.command != "" {
 		f, _ = logline.Failing([]byte(e.command + " : " + string(l.Message)))
 	}
@@ -139,7 +151,7 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 	if c.serverFailed(to, faults, e, f, t) {
 		return true
 	}
-	if e.says != "" {
+	if e.says != "" && !reasons[f.Leaf] {
 		return false
 	}
 	if leaf := leafWords[f.Leaf]; leaf.says != "" && !e.known && !wordless[f.Leaf] { // of a known step that says less than the step
@@ -165,6 +177,12 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 		c.next[words] = usrNext
 		return true
 	}
+	if f.Leaf == logline.Invalid && strings.HasPrefix(f.Field, "status.") {
+		object.next = statusNext
+	}
+	if f.Leaf == logline.Invalid && strings.Contains(string(l.Message), "must be of type hostname") {
+		object.next = hostnameNext
+	}
 	c.next[words] = strings.NewReplacer("KIND NAME", cmp.Or(f.Object, "KIND NAME"), "KIND.FIELD", kindOf(f.Object)+"."+plainPath(f.Field),
 		"--as USER", "--as "+f.Object, "systemctl cat UNIT", "systemctl cat "+f.Object).Replace(object.next)
 	return true
@@ -174,6 +192,18 @@ func (c *collector) understood(to map[string]*Match, faults map[string]*Match, e
 // and scripts try whether it is.
 const usrNext = "on CoreOS /usr is read-only by design: that is no fault of the disk. The next lines of the same program show whether it " +
 	"continued without"
+
+// statusNext is said of a value in the status of an object, which an operator writes and nobody else.
+const statusNext = "an operator wrote this status, and the CRD in the cluster does not allow the value, so the two are of different releases. " +
+	"oc get KIND NAME -o yaml: the values of that field, and which releases its status and its history name; oc explain KIND.FIELD: what is allowed. " +
+	"As long as the value is there, each change of the object is refused. Do not edit the status by hand"
+
+// hostnameNext is said of a name that the format hostname of a CRD does not allow (go-openapi/strfmt:default.go HostnamePattern, which
+// kubernetes/apiextensions-apiserver checks values with): the last label has letters only.
+const hostnameNext = "the value in the message is not a hostname as the API checks it: labels of letters, digits and hyphens, and only letters " +
+	"in the last one. A name below the base domain gets it from there: oc get dns.config cluster -o jsonpath='{.spec.baseDomain}'. The base domain " +
+	"cannot be changed after the " +
+	"installation; a name of another domain can be set in spec.componentRoutes of the Ingress cluster. oc get KIND NAME -o yaml has where else it is"
 
 // kindOf is the kind of an object that is written as "Kind.group name".
 func kindOf(object string) string {
@@ -222,6 +252,9 @@ func (e *endpoint) fits(f logline.Failure) bool {
 		return len(list) == 0 || slices.ContainsFunc(list, func(want string) bool { return is(value, want) })
 	}
 	same := func(a, b string) bool { return a == b }
+	if isSocket := slices.Contains(e.Schemes, "unix"); isSocket || f.Scheme == "unix" {
+		return isSocket && f.Scheme == "unix" && one(e.Paths, f.Path, strings.HasPrefix)
+	}
 	return f.Host != "" && one(e.Ports, f.Port, same) && one(e.Paths, f.Path, strings.HasPrefix) && one(e.Schemes, f.Scheme, same) &&
 		(e.hosts == nil || e.hosts.MatchString(f.Host))
 }

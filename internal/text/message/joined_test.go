@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
 
 // Where a text shows the reason of its first symptom, the reason leads; what is of another object does not.
@@ -116,5 +119,56 @@ func TestErrorInTwoLines(t *testing.T) {
 	r := readText(t, builtIn(t), two+strings.ReplaceAll(two, "w1", "w2")+strings.ReplaceAll(two, "w1", "w3"))
 	if len(r.Errors) != 1 || r.Errors[0].Count != 3 || !strings.Contains(r.Errors[0].Says, "the reason is a long one") {
 		t.Errorf("%+v", r.Errors)
+	}
+}
+
+// TestRowsAreSaidOnce: rows that facts know are one symptom with a number, and what to look at stays.
+func TestRowsAreSaidOnce(t *testing.T) {
+	x := builtIn(t)
+	text := "$ oc get nodes\nNAME   STATUS     ROLES    AGE   VERSION\n"
+	var seen []Seen
+	for i, name := range []string{"q0", "q1", "q2", "q3", "q4"} {
+		text += name + "     NotReady   master   24h   v1.31.6\n"
+		seen = append(seen, Seen{Fault: "node-not-ready", Subject: "host/" + name, Shows: fault.ShowsPossible,
+			Evidence: []evidence.Item{{Excerpt: "node " + name + " is not Ready", Locator: evidence.Locator{Line: i + 3}}}})
+	}
+	r := readText(t, x, text)
+	before := r.Symptoms
+	x.Join(r, seen)
+	if len(before) != 1 || len(r.Symptoms) != 1 || r.Symptoms[0].Others != 4 || !strings.Contains(r.Symptoms[0].Lines[0].Text, "NotReady") || r.Symptoms[0].Next == "" || r.Symptoms[0].Next != before[0].Next {
+		t.Errorf("%+v, before %+v", r.Symptoms, before)
+	}
+}
+
+// TestReasonInTheLine: where a line gives its reason, or another failure of the same line is nearer to it, nothing else is
+// offered as what can be behind it.
+func TestReasonInTheLine(t *testing.T) {
+	x := builtIn(t)
+	const register = "Nov 30 01:00:01 w1 kubenswrapper[2211]: E1130 01:00:01.000000    2211 kubelet_node_status.go:95] " +
+		"\"Unable to register node with API server\" err=\"Post \\\"https://api-int.c8.lab:6443/api/v1/nodes\\\": dial tcp: lookup api-int.c8.lab on " +
+		"192.0.2.53:53: no such host\" node=\"w1\"\n"
+	for text, lists := range map[string]int{
+		register: 0,
+		"Nov 30 01:00:01 w1 kubenswrapper[2211]: E1130 01:00:01.000000    2211 kubelet_node_status.go:95] \"Unable to register node with API server\" err=\"x\"\n": 1,
+		"\"Failed to get power state for node 6a0a4e56-3a3f-4a6d-8f2f-1f5f1ed2c1b0. Error: IPMI call failed: power status.\"\n":                                    1,
+	} {
+		r, n := readText(t, x, text), 0
+		for _, m := range r.Symptoms {
+			if len(m.Candidates) > 0 {
+				n++
+			}
+		}
+		if n != lists || len(r.Symptoms) == 0 {
+			t.Errorf("%s: %d lists of causes, want %d: %+v", text, n, lists, r.Symptoms)
+		}
+	}
+}
+
+// TestConfigNotFound: "not found" does not show whether a config was deleted, or was never in the cluster.
+func TestConfigNotFound(t *testing.T) {
+	r := readText(t, builtIn(t), "I0129 18:03:11.214408 12877 daemon.go:847] got: machineconfigs.machineconfiguration.openshift.io "+
+		"\"master-5fd1a1d8c2ce4b9a98d6b51ff3a7be20\" not found. Retrying...\n")
+	if r.Result != Unknown || len(r.Matches) != 1 || !slices.Contains(r.Matches[0].Candidates, "bootstrap-mc-mismatch") {
+		t.Errorf("%s: %+v", r.Result, r.Matches)
 	}
 }

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -67,19 +68,47 @@ func TestWhatComesFirst(t *testing.T) {
 		noRoute = "GET error: Get \"https://192.0.2.7:22623/config/worker\": dial tcp 192.0.2.7:22623: connect: no route to host\n"
 	)
 	for name, c := range map[string]struct{ text, first string }{
-		"no addresses, no Node":           {noNode + noCloud, "the kubelet gets no addresses from the platform"},
-		"the name of another host":        {noNode + strings.ReplaceAll(other, "OTHER", "w3.lab"), "kubelet-name-changed"},
-		"its own name":                    {noNode + strings.ReplaceAll(other, "OTHER", "w9"), "a kubelet is refused its Node"},
-		"the unit that it needs":          {failed + again + needed, "a systemd unit failed: release-image"},
-		"nothing else failed":             {failed + again, "the command podman does not exist"},
-		"it fails again":                  {failed + again + needed + failed, "the command podman does not exist"},
-		"a foreign router and no route":   {vrrp + noRoute, "vip-without-master"},
-		"no route alone":                  {noRoute, "mcs-no-route"},
+		"no addresses, no Node":         {noNode + noCloud, "the kubelet gets no addresses from the platform"},
+		"the name of another host":      {noNode + strings.ReplaceAll(other, "OTHER", "w3.lab"), "kubelet-name-changed"},
+		"its own name":                  {noNode + strings.ReplaceAll(other, "OTHER", "w9"), "a kubelet is refused its Node"},
+		"the unit that it needs":        {failed + again + needed, "a systemd unit failed: release-image"},
+		"nothing else failed":           {failed + again, "the command podman does not exist"},
+		"it fails again":                {failed + again + needed + failed, "the command podman does not exist"},
+		"a foreign router and no route": {vrrp + noRoute, "vip-without-master"},
+		"no route alone":                {noRoute, "mcs-no-route"},
+		"no login in the first boot": {"[   88.13] ignition[12]: GET error: Get \"https://api-int.c8.lab:22623/config/worker\": x509: certificate has " +
+			"expired or is not yet valid: current time 2021-01-01T00:03:11Z is before 2026-11-29T10:00:00Z\n", "ignition-tls-time"},
 		"a foreign router is not a cause": {"(c8_API) received an invalid passwd!\n", "keepalived gets VRRP of a router that is not of this cluster"},
 	} {
 		if got := firstOf(readText(t, x, c.text)); !strings.Contains(got, c.first) {
 			t.Errorf("%s: %q, want %q", name, got, c.first)
 		}
+	}
+}
+
+// TestIgnitionLeadsToNoLogin: nobody can log in to a host in its first boot. What Ignition logs leads to no fault of the
+// machine whose steps need that.
+func TestIgnitionLeadsToNoLogin(t *testing.T) {
+	x := builtIn(t)
+	seen := 0
+	for i := range x.rules {
+		r := &x.rules[i]
+		if r.program != "ignition" {
+			continue
+		}
+		seen++
+		ids := []string{r.Fault}
+		for _, cause := range r.Causes {
+			ids = append(ids, cause.Fault)
+		}
+		for _, id := range ids {
+			if f, ok := x.catalog.Fault(id); ok && f.Layer == "machine" && slices.Contains(f.Remedies, "set-clock-by-ntp") {
+				t.Errorf("%q leads to %s, whose steps run on a host that is up", r.Text, id)
+			}
+		}
+	}
+	if seen == 0 {
+		t.Error("no message of Ignition was tried")
 	}
 }
 

@@ -31,6 +31,7 @@ type Index struct {
 	literals []literal // by signature of set
 
 	endpoints []endpoint
+	reported  map[string][]reported // what commands say behind their last "error:", by the name of the list
 	writers   []*fault.Writer
 	steps     map[string]bool // failures that name the step that failed, in their words
 	effects   map[string]bool // failures to which others lead, in their words
@@ -115,6 +116,9 @@ func New(c *fault.Catalog) (*Index, error) {
 	}
 	var err error
 	if x.endpoints, err = endpoints(c); err != nil {
+		return nil, err
+	}
+	if x.reported, err = reportedErrors(c); err != nil {
 		return nil, err
 	}
 	x.steps, x.effects, x.reasons, x.ofServers = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
@@ -350,7 +354,11 @@ func (x *Index) hits(line []byte, met []int, scratch *[]byte) []int {
 	normal := false
 	first := logline.FirstAsked(lower)
 	mirrored := len(first) != len(lower)
+	pushes := logline.Pushes(lower)
 	for _, i := range met {
+		if pushes && strings.HasPrefix(x.rules[i].Fault, "image-pull") {
+			continue
+		}
 		if mirrored && strings.HasPrefix(x.rules[i].Fault, "image-pull") {
 			if x.rules[i].matches(append([]byte("docker://"), first...)) {
 				list = append(list, i)

@@ -22,7 +22,8 @@ var naming = []struct {
 	// openshift/library-go:pkg/operator/staticpod/controller/missingstaticpod/missing_static_pod_controller.go
 	{[]string{"operator"}, regexp.MustCompile(`\bstatic pod: \\?"?[a-z][a-z0-9-]+\\?"? in namespace: \\?"?openshift-([a-z][a-z-]*[a-z])`)},
 	{[]string{"host", "node"}, regexp.MustCompile(`\bon node: \\?"?([a-z0-9][a-z0-9.-]*[a-z0-9])\\?"? didn't show up`)},
-	{[]string{"pool", "ign.pool"}, regexp.MustCompile(`(?:\bpool[= ]"?|:2262[34]/config/|machineconfigpool/)([a-z0-9][a-z0-9.-]*[a-z0-9])\b`)},
+	{[]string{"pool", "ign.pool"}, regexp.MustCompile(
+		`(?:\bpool[= ]"?|MachineConfigPool[= ]"?|:2262[34]/config/|machineconfigpool/)([a-z0-9][a-z0-9.-]*[a-z0-9])\b`)},
 	{[]string{"etcd.peer"}, regexp.MustCompile(`\b(?:member|peer) "https?://([\w.:\[\]-]+):\d+" not found in member list`)},
 	{[]string{"csr"}, regexp.MustCompile(`\b(csr-[a-z0-9]{5})\b`)},
 	{[]string{"nodepool"}, regexp.MustCompile(`(?i:\bnodepool[= /]"?)([a-z0-9][a-z0-9.-]*[a-z0-9])\b`)},
@@ -39,12 +40,23 @@ var operatorRow = regexp.MustCompile(`^([a-z][a-z0-9-]+)\s+\d+\.\d+\S*\s+(?:True
 // proxyDial is the address of a proxy that does not answer.
 var proxyDial = regexp.MustCompile(`proxyconnect tcp: dial tcp:? (?:lookup )?([a-zA-Z0-9.:\[\]-]+?)(?: on |:? |$)`)
 
+// mostNames bounds how often the words before a name are looked for in one line.
+const mostNames = 4
+
 // linking are words that stand behind the name of a kind where no name is.
 var linking = set("are", "is", "has", "have", "not", "to", "that", "which", "and", "in", "with", "failed", "degraded")
 
 // rowKeys is what titles and remedies call the object of a row, by its kind.
 var rowKeys = map[string][]string{"node": {"host", "node"}, "pod": {"pod"}, "clusteroperator": {"operator"}, "co": {"operator"}, "machineconfigpool": {"pool"},
 	"mcp": {"pool"}, "csr": {"csr"}, "baremetalhost": {"bmh.name", "host"}, "bmh": {"bmh.name", "host"}, "nodepool": {"nodepool"}, "machine": {"machine"}}
+
+// rowKey is what titles call an object of a kind, "" for a kind that none names.
+func rowKey(kind string) string {
+	if keys := rowKeys[singular(kind)]; len(keys) > 0 {
+		return keys[0]
+	}
+	return ""
+}
 
 // ofRow puts the object of a row before what the row shows, and how many other rows show it.
 func ofRow(words string, t *ruleMatches) string {
@@ -53,13 +65,21 @@ func ofRow(words string, t *ruleMatches) string {
 		return words
 	}
 	more := ""
-	if t.count > 1 && !l.row.logged {
+	if n := len(t.nodes); n > 1 {
+		more = fmt.Sprintf(" and %d more", n-1)
+	} else if t.count > 1 && !l.row.logged {
 		more = fmt.Sprintf(" and %d more", t.count-1)
 	}
 	if strings.Contains(words, l.row.name) {
 		return words + strings.Replace(more, " and", ", and", 1)
 	}
-	if m := bareNoun.FindStringSubmatch(words); m != nil {
+	if m := bareNoun.FindStringSubmatch(words); m != nil && nounKinds[m[1]] != "" && rowKey(nounKinds[m[1]]) != rowKey(l.row.kind) {
+		// What fails is another object than the row: the message in the row names it, or nothing does.
+		if name := namesIn(l)[rowKey(nounKinds[m[1]])]; name != "" {
+			words = strings.TrimPrefix(m[1], "a ") + " " + name + words[len(m[1]):]
+		}
+		return strings.TrimSpace(l.row.kind+" "+l.row.name) + more + ": " + words
+	} else if m != nil {
 		says := words[len(m[0])-1:]
 		if more != "" {
 			says = strings.Replace(strings.Replace(says, " is ", " are ", 1), " has ", " have ", 1)
@@ -70,7 +90,10 @@ func ofRow(words string, t *ruleMatches) string {
 }
 
 // bareNoun is an object that a sentence begins with and does not name.
-var bareNoun = regexp.MustCompile(`^(a node|a pod|a MachineConfigPool|a Machine|a host)(?: )|^something `)
+var bareNoun = regexp.MustCompile(`^(a node|a pod|a MachineConfigPool|a pool|a Machine|a host)(?: )|^something `)
+
+// nounKinds are the kinds of these objects.
+var nounKinds = map[string]string{"a node": "node", "a pod": "pod", "a MachineConfigPool": "mcp", "a pool": "mcp", "a Machine": "machine", "a host": "node"}
 
 // nextFor is the next command, with the names of a line and of the object whose row it is.
 func nextFor(next string, l Line) string {
@@ -83,6 +106,14 @@ func nextFor(next string, l Line) string {
 	if l.row.name == "" {
 		return next
 	}
+	next = ofOtherKind.ReplaceAllStringFunc(next, func(command string) string {
+		m := ofOtherKind.FindStringSubmatch(command)
+		key := rowKey(m[2])
+		if key == "" || key == rowKey(l.row.kind) {
+			return command
+		}
+		return m[1] + m[2] + " " + cmp.Or(names[key], strings.ToUpper(key))
+	})
 	return capitals.ReplaceAllStringFunc(next, func(word string) string {
 		switch {
 		case word == "NAME", word == "POD" && l.row.kind == "pod", word == "NODE" && l.row.kind == "node":
@@ -97,6 +128,9 @@ func nextFor(next string, l Line) string {
 		return word
 	})
 }
+
+// ofOtherKind is a command for an object of one kind.
+var ofOtherKind = regexp.MustCompile(`\b((?:get|describe) )([a-z]+) NAME\b`)
 
 var capitals = regexp.MustCompile(`\b[A-Z]+\b`)
 
@@ -122,8 +156,11 @@ func namesIn(l Line) map[string]string {
 		put(m[1], "pull.registry") // what is pulled through is the proxy
 	}
 	for _, n := range naming {
-		if m := n.expr.FindStringSubmatch(l.Text); m != nil && !linking[m[1]] {
-			put(m[1], n.as...)
+		for _, m := range n.expr.FindAllStringSubmatch(l.Text, mostNames) { // "pool is degraded … pool worker": the first that is a name
+			if !linking[m[1]] {
+				put(m[1], n.as...)
+				break
+			}
 		}
 	}
 	if m := operatorRow.FindStringSubmatch(l.Text); m != nil {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/openshift"
@@ -81,12 +82,18 @@ func neededOf(text string) string {
 // operator gives a ClusterOperator the sentence that its cells make, where it is not well.
 func (t *table) operator(s *state, get func(string) string) {
 	available, since := get("AVAILABLE"), get("SINCE")
-	_, aged := octable.Age(since)
+	old, aged := octable.Age(since)
+	s.old, s.hasSince = old, aged
 	switch {
 	case available == "" && get("PROGRESSING") == "" && get("DEGRADED") == "" && since == "" && get("VERSION") == "":
 		s.says, s.blank = "has never reported its conditions", true
 		s.next = "oc get co " + s.name + " -o jsonpath='{.status.relatedObjects}' has its namespaces; " +
 			"oc get pods -n NAMESPACE: the pod of the operator is missing or does not run"
+		return
+	case !aged && available == "Unknown" && get("PROGRESSING") == "Unknown" && get("DEGRADED") == "Unknown": // omc and omg write it for none
+		s.says, s.unreported = "has never reported its conditions", true
+		s.next = "oc get co " + s.name + " -o jsonpath='{.status.relatedObjects}' has its namespaces; " +
+			"oc get pods -n NAMESPACE -o wide: the pod of the operator is missing, waits for the network, or does not run"
 		return
 	case !aged:
 		return
@@ -98,6 +105,32 @@ func (t *table) operator(s *state, get func(string) string) {
 		return
 	}
 	s.next = "oc get co " + s.name + " -o yaml, and paste its conditions: they have the reason"
+}
+
+// operatorRows are how long the ClusterOperators of a table are as they are.
+type operatorRows struct {
+	aged  bool
+	since time.Duration // the longest time
+}
+
+// beginsFor is how long an installation may go on before an operator has to have reported at all.
+const beginsFor = 20 * time.Minute
+
+func (o *operatorRows) see(row *state) {
+	if row.hasSince {
+		o.aged, o.since = true, max(o.since, row.old)
+	}
+}
+
+// judge makes operators that have never reported wait where all others are young, too: the installation has just begun.
+func (o *operatorRows) judge(list []state) []state {
+	if !o.aged || o.since >= beginsFor {
+		return list
+	}
+	for i := range list {
+		list[i].waits = list[i].waits || list[i].unreported
+	}
+	return list
 }
 
 // reportedOperators leaves out operators whose cells are empty where no row of the text has

@@ -38,8 +38,13 @@ func (r *rule) own(line string) string {
 	}
 	if i := strings.Index(lowerASCII(m), string(r.parts[0])); i >= 0 {
 		behind = strings.TrimLeft(strings.Trim(m[i+len(r.parts[0]):], " :;,=\"'\\"), ". ")
+		if strings.Count(behind, `"`)%2 == 1 { // its other quote was cut off with the words before it
+			behind = strings.Replace(behind, `"`, "", 1)
+		}
 	}
 	switch {
+	case strings.Count(behind, `":`) > 2: // the rest of an object: its other fields are no reason
+		return ""
 	case len(strings.Fields(behind)) >= leastOwn:
 		return behind
 	case l.Form == logline.Log && l.Level >= logline.Error && string(l.Program) != "systemd":
@@ -52,11 +57,20 @@ func (r *rule) own(line string) string {
 var namedObject = regexp.MustCompile(`(?i)\b(replicaset|deployment|daemonset|statefulset|job|pod|secret|configmap|persistentvolumeclaim|pvc|route)s?:? ` +
 	`"/?(?:([a-z0-9-]+)/)?([a-z0-9][a-z0-9.-]*[a-z0-9])"`)
 
+// inNamespace is an object in a namespace of OpenShift that a message names.
+var inNamespace = regexp.MustCompile(`\b(openshift-[a-z0-9-]+)/[a-z0-9]`)
+
 // nextOfOwn is what to look at where the row of a ClusterOperator has its message: that message is not asked for
 // again. "" for other rules, and without a message.
 func (r *rule) nextOfOwn(own string, row rowObject) string {
-	if own == "" || row.kind != "clusteroperator" && row.kind != "co" || !strings.HasPrefix(r.Failure, "ClusterOperator {operator} is ") {
+	isRow := row.kind == "clusteroperator" || row.kind == "co"
+	hasMessage := row.kind == "" && len(strings.Fields(own)) > leastOwn && strings.Contains(own, ": ")
+	if own == "" || !isRow && !hasMessage || !strings.HasPrefix(r.Failure, "ClusterOperator {operator} is ") {
 		return ""
+	}
+	if in := inNamespace.FindStringSubmatch(own); in != nil && namedObject.FindStringSubmatch(own) == nil {
+		return "the message in the line is the reason. oc get pods -n " + in[1] + " -o wide, and oc describe pod of one that is not ready: its events " +
+			"have the reason; oc describe co {operator} has the related objects"
 	}
 	m := namedObject.FindStringSubmatch(own)
 	if m == nil {

@@ -19,6 +19,8 @@ type mark struct {
 	unreached bool   // it says that a check does not reach the API
 	image     string // the digest of an image of which it makes a container
 	retried   string // the unit that systemd starts again
+	status    bool   // the host has a new status
+	without   bool   // and it is one without reasons
 }
 
 // mark notes that a host boots, or what a unit of systemd came to. True: it is the first line of
@@ -57,11 +59,13 @@ type past struct {
 	unreached map[string]int // by host: the last check that did not reach the API
 	ran       []mark         // containers, by the images that they are of
 	retried   map[string]int // by host and unit: the last time that systemd started it again
+	status    map[string]int // by host: its newest status
+	without   map[string]int // likewise, the newest one without reasons
 }
 
 func newPast() past {
 	return past{boots: map[string]int{}, booted: map[string]int{}, done: map[string]int{}, first: map[string]int{}, lost: map[string]int{},
-		names: map[string]string{}, unreached: map[string]int{}, retried: map[string]int{}}
+		names: map[string]string{}, unreached: map[string]int{}, retried: map[string]int{}, status: map[string]int{}, without: map[string]int{}}
 }
 
 // ender is a line that ends what earlier lines of the same host show.
@@ -87,6 +91,11 @@ func (p *past) add(marks []mark, behind int) {
 			p.booted[m.host] = line
 		case m.unreached:
 			p.unreached[m.host] = line
+		case m.status:
+			p.status[m.host] = line
+			if m.without {
+				p.without[m.host] = line
+			}
 		case m.retried != "":
 			p.retried[m.host+"\x00"+m.retried] = line
 		case m.image != "":
@@ -136,7 +145,7 @@ func (c *collector) ended(r *rule, l Line) bool {
 	if slices.ContainsFunc(p.enders, func(e ender) bool { return e.endsLine(c.x, r, l) }) {
 		return true
 	}
-	if p.unitDone(l, c.lines) || p.imageRuns(l) || p.startEnded(r, l) || c.pulledLater(l) {
+	if p.statusAfter(l) || p.unitDone(l, c.lines) || p.imageRuns(l) || p.startEnded(r, l) || c.pulledLater(l) {
 		return true
 	}
 	boot := max(p.boots[l.host], p.boots[""])

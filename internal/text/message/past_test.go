@@ -17,7 +17,10 @@ func TestPast(t *testing.T) {
 		started = "May 01 07:47:56 w1 systemd[1]: Started Open Container Initiative Daemon.\n"
 		unknown = "May 01 07:45:35 w1 mystery[4]: Error: the flux is low\n"
 		joined  = "May 01 07:48:20 w1 kubenswrapper[1301]: I0501 07:48:20.001122    1301 kubelet_node_status.go:75] \"Successfully registered node\" node=\"w1\"\n"
-		quiet   = "May 01 07:49:00 w1 mystery[4]: all is well\n"
+		refused = "time=\"2026-05-01T08:00:00Z\" level=fatal msg=\"failed to fetch Agent Installer ISO: failed to load asset \\\"Install Config\\\": " +
+			"invalid install-config configuration: additionalTrustBundlePolicy: Invalid value\"\n"
+		iso   = "time=\"2026-05-01T08:20:00Z\" level=info msg=\"Generated ISO at agent.x86_64.iso.\"\n"
+		quiet = "May 01 07:49:00 w1 mystery[4]: all is well\n"
 	)
 	on := func(host, lines string) string { return strings.ReplaceAll(lines, " w1 ", " "+host+" ") }
 	for name, tt := range map[string]struct {
@@ -37,6 +40,9 @@ func TestPast(t *testing.T) {
 		"before a boot of which little is known":  {unknown + reboot + quiet, Unknown},
 		"before a boot in which the node is back": {unknown + reboot + joined, Absent},
 		"an old one in a long log":                {unknown + strings.Repeat(quiet, quietLines+1), Absent},
+		"a new ISO after a refused configuration": {refused + iso, Absent},
+		"a refused configuration after an ISO":    {iso + refused, Present},
+		"manifests after a refused configuration": {refused + "time=\"2026-05-01T08:30:00Z\" level=info msg=\"Manifests created in: ocp/manifests and ocp/openshift\"\n", Absent},
 		"a row of a table far above":              {"w1   NotReady   worker   5d   v1.30.4\n" + strings.Repeat("w2   Ready   worker   5d   v1.30.4\n", quietLines+1), Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,6 +25,9 @@ func (x *Index) rank(r *Report) {
 		}
 	}
 	dropDecided(r)
+	x.saidTwice(r)
+	decided(r)
+	oneList(r)
 	missingLines(r.Symptoms)
 	x.asides(r)
 	demoted(r)
@@ -95,6 +98,34 @@ func dropDecided(r *Report) {
 			return slices.Contains(s.Candidates, m.Fault) && m.hasLines(s)
 		})
 	})
+}
+
+// decided takes away what can be behind a failure where its lines also show a likely cause: they give the reason.
+func decided(r *Report) {
+	for i := range r.Symptoms {
+		s := &r.Symptoms[i]
+		if s.Fault == "" && len(s.Candidates) > 0 && slices.ContainsFunc(r.Matches, func(m Match) bool {
+			return m.Confidence.Rank() >= fault.ShowsLikely.Rank() && m.hasLines(*s)
+		}) {
+			s.Candidates, s.Next = nil, ""
+		}
+	}
+}
+
+// oneList leaves one list of what can be behind a failure where two failures are in the same lines and share causes: that
+// of the deeper one, which is nearer to the reason.
+func oneList(r *Report) {
+	shares := func(a, b Match) bool {
+		return slices.ContainsFunc(a.Candidates, func(id string) bool { return slices.Contains(b.Candidates, id) })
+	}
+	for i := range r.Symptoms {
+		s := &r.Symptoms[i]
+		if s.Fault == "" && slices.ContainsFunc(r.Symptoms, func(of Match) bool {
+			return of.Fault == "" && of.depth > s.depth && of.hasLines(*s) && s.hasLines(of) && shares(of, *s)
+		}) {
+			s.Candidates, s.Next = nil, ""
+		}
+	}
 }
 
 // Tells reports whether a match explains another one that is a cause by itself and that the same lines show: both are one

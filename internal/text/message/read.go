@@ -53,8 +53,13 @@ type found struct {
 	view   hostView
 	marks  []mark
 
-	modes        []fileMode
-	release3     bool // a program of OpenShift 3 writes in it
+	modes    []fileMode
+	release3 bool // a program of OpenShift 3 writes in it
+	whole    bool // it is the whole text
+
+	reports       []Line // the first lines that their programs call errors and no message knows
+	reportedLines int    // how many such lines it has
+
 	certificates []certificate
 	clocks       []clock
 	facts        []pageFact // what explains failures
@@ -80,6 +85,8 @@ func (x *Index) Read(ctx context.Context, in io.Reader, clean func(string) strin
 		c.openShift = c.system == "" && ofOpenShift.Match(head)
 		f := x.block(head)
 		x.rewritten(head, &f)
+		f.dropWrappers(x)
+		f.whole = true
 		x.judge(head, &f)
 		c.add(f)
 	default:
@@ -106,6 +113,7 @@ func (x *Index) blocks(ctx context.Context, in io.Reader, take func(found)) erro
 		wg.Go(crash.Func(func() {
 			for j := range jobs {
 				f := x.block(j.block)
+				f.dropWrappers(x)
 				x.judge(j.block, &f)
 				j.out <- f
 				pool.Put(&j.block)
@@ -180,12 +188,19 @@ func (x *Index) block(b []byte) found {
 		met = slices.Compact(met)
 		number += bytes.Count(b[counted:lineStart], []byte{'\n'})
 		counted = lineStart
+		if slices.ContainsFunc(met, func(i int) bool { return x.rules[i].Text == newStatusWords }) {
+			f.newStatus(number, line)
+		}
 		if rules := x.hits(line, met, &scratch); len(rules) > 0 {
 			text, from := string(line), originOf(logline.Parse(line))
 			if slices.ContainsFunc(rules, x.isStep) {
 				text = sentence(line, b[lineEnd:])
 			}
+			reports := nodeReports(line)
 			for _, r := range rules {
+				if f.addReports(&x.rules[r], hit{r, number, "", from}, reports) {
+					continue
+				}
 				if from := from; x.rules[r].of == byPod {
 					from.row = podIn(line, b[lineEnd:])
 					f.hits = append(f.hits, hit{r, number, text, from})
@@ -286,9 +301,10 @@ func (x *Index) again(text string, first, last int, f *found) {
 	if len(met) == 0 {
 		return
 	}
+	reports := nodeReports([]byte(text))
 	for _, r := range x.hits([]byte(text), met, new([]byte)) {
 		known := func(h hit) bool { return h.rule == r && h.line >= first && h.line <= last }
-		if !slices.ContainsFunc(f.hits, known) {
+		if !slices.ContainsFunc(f.hits, known) && !f.addReports(&x.rules[r], hit{r, first, "", origin{}}, reports) {
 			f.hits = append(f.hits, hit{r, first, text, originOf(logline.Parse([]byte(text)))})
 		}
 	}

@@ -110,12 +110,19 @@ type Match struct {
 	// Beside says that it is no failure, and what explains the first one: it stands in the same text.
 	Beside bool `json:"-"`
 
+	// Others is how many objects it is about beside the one in its title.
+	Others   int `json:"-"`
+	subjects []string
+	twice    bool // a fault says it as well
+
 	effect bool // it only counts what others show
 	// stopsAPI says that the API of a host cannot answer because of it.
 	stopsAPI bool
 	// stopsRequests says that no request for a certificate gets to the API because of it.
 	stopsRequests bool
 	root          bool // a rule says that it is the reason of others
+	told          bool // it has what the command reported that failed
+	answered      bool // another match has what the same lines report: nothing is to be looked at for this one
 	former        bool // it is of a try before the last one, see formerTry
 
 	missing bool        // an object does not exist that something else has to make first
@@ -137,6 +144,7 @@ type Line struct {
 type origin struct {
 	host, writer, module string
 	form                 logline.Form
+	about                bool      // host is whom the message is about
 	unit                 string    // of the block of systemctl status that the line is in
 	row                  rowObject // the object that the line is a row of
 }
@@ -146,10 +154,11 @@ func originOf(l logline.Line) origin {
 	if host == "localhost" || strings.HasPrefix(host, "localhost.") {
 		host = "" // a host that has no name yet, which gets one in the same boot
 	}
-	if name := aboutHost(l.Message); name != "" {
-		host = name
+	about := aboutHost(l.Message)
+	if about != "" {
+		host = about
 	}
-	return origin{host: host, writer: string(l.Program), module: string(l.Module), form: l.Form}
+	return origin{host: host, about: about != "", writer: string(l.Program), module: string(l.Module), form: l.Form}
 }
 
 // aboutHost returns the host that a message of the assisted service is about, "" for other messages: the
@@ -162,11 +171,16 @@ func aboutHost(message []byte) string {
 	}
 	name, rest, _ := bytes.Cut(rest, []byte(" "))
 	before, isSubject := bytes.CutSuffix(name, []byte(":"))
-	if len(before) == 0 || !isSubject && !bytes.HasPrefix(rest, []byte("validation: ")) {
+	// openshift-install puts a status, which is a sentence, right behind the name (pkg/agent/cluster.go).
+	sentence := len(rest) > 0 && rest[0] >= 'A' && rest[0] <= 'Z' && hostName.Match(before) && !linking[string(before)]
+	if len(before) == 0 || !isSubject && !sentence && !bytes.HasPrefix(rest, []byte("validation: ")) {
 		return ""
 	}
 	return string(before)
 }
+
+// hostName is the name of a host as the assisted service has it.
+var hostName = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$`)
 
 // Seen is a fault that was decided from the objects and journals in the same text.
 type Seen struct {
@@ -186,7 +200,8 @@ func (x *Index) Join(r *Report, list []Seen) {
 		}
 	}
 	r.Symptoms = slices.DeleteFunc(r.Symptoms, func(m Match) bool { // rules know these objects: they are not said twice
-		return len(m.rows) > 0 && !slices.ContainsFunc(m.rows, func(line int) bool { return !seen[line] })
+		unseen := func(line int) bool { return !seen[line] }
+		return len(m.rows) > 0 && !slices.ContainsFunc(m.rows, unseen)
 	})
 	ended := func(id string) bool {
 		return slices.ContainsFunc(r.Over, func(m Match) bool { return m.Fault == id })
@@ -224,6 +239,10 @@ func (x *Index) Join(r *Report, list []Seen) {
 			}
 			if kind, name, ok := strings.Cut(s.Subject, "/"); ok && name != fault.Unnamed {
 				m.name(kind, name)
+				if !slices.Contains(m.subjects, name) {
+					m.subjects = append(m.subjects, name)
+					m.Others = len(m.subjects) - 1
+				}
 			}
 			if says := onePlaceholder.FindStringSubmatch(f.Title); says != nil { // its title is what its evidence says
 				m.name(says[1], short(item.Excerpt))
@@ -234,6 +253,52 @@ func (x *Index) Join(r *Report, list []Seen) {
 		r.Matches[i].Explains = nil
 	}
 	x.rank(r)
+}
+
+// saidTwice takes out what rows show and a fault of the same rows says as well. What to look at stays with the fault.
+func (x *Index) saidTwice(r *Report) {
+	for _, list := range [][]Match{r.Matches, r.Symptoms} {
+		for i := range list {
+			m := &list[i]
+			f, ok := x.catalog.Fault(m.Fault)
+			if !ok {
+				continue
+			}
+			says := lastWord(fault.TitleOf(f, m.Names))
+			for j := range r.Symptoms {
+				s := &r.Symptoms[j]
+				if s.ofRows() && s.Count <= m.Count && strings.Contains(s.Failure, s.Lines[0].row.name) && lastWord(s.Failure) == says && m.sharesLine(*s) {
+					s.twice = true
+					m.Lines = slices.Clone(m.Lines)
+					for k, l := range m.Lines { // the row as it was pasted
+						if at := slices.IndexFunc(s.Lines, func(o Line) bool { return o.Number == l.Number }); at >= 0 {
+							m.Lines[k].Text = s.Lines[at].Text
+						}
+					}
+					m.Next = cmp.Or(m.Next, s.Next)
+				}
+			}
+		}
+	}
+	r.Symptoms = slices.DeleteFunc(r.Symptoms, func(m Match) bool { return m.twice })
+}
+
+// lastWord is the word in which a sentence about an object ends, such as Ready of "node m1 is not Ready".
+func lastWord(title string) string {
+	title = strings.TrimSuffix(strings.ToLower(title), "=true")
+	return title[strings.LastIndexByte(title, ' ')+1:]
+}
+
+// sharesLine reports whether two matches have a line in common.
+func (m *Match) sharesLine(other Match) bool {
+	return slices.ContainsFunc(m.Lines, func(l Line) bool {
+		return slices.ContainsFunc(other.Lines, func(o Line) bool { return o.Number == l.Number })
+	})
+}
+
+// ofRows reports whether a failure that no fault stands for is only in rows of tables: each is an object.
+func (m *Match) ofRows() bool {
+	return m.Fault == "" && len(m.Candidates) == 0 && len(m.Lines) > 0 && !slices.ContainsFunc(m.Lines, func(l Line) bool { return l.row.name == "" })
 }
 
 // onePlaceholder is a title that is nothing but the sentence of a fact.
@@ -265,7 +330,7 @@ func Merge(texts []*Report) *Report {
 		}
 	}
 	if all.OpenShift {
-		all.System = "" // not all of them are of it
+		all.System, all.Setting.System = "", "" // not all of them are of it
 	}
 	all.neutral()
 	return all
@@ -276,8 +341,12 @@ func (r *Report) neutral() {
 	if r.System == "" {
 		return
 	}
+	r.Setting.System = r.System
+	for i := range r.Matches {
+		r.Matches[i].Next = withKubectl(r.System, r.Matches[i].Next)
+	}
 	for i := range r.Symptoms {
-		r.Symptoms[i].Next = withKubectl(r.Symptoms[i].Next)
+		r.Symptoms[i].Next = withKubectl(r.System, r.Symptoms[i].Next)
 	}
 }
 
@@ -321,9 +390,17 @@ func (c *collector) match(to map[string]*Match, key string, grade fault.Grade, t
 	if grade.Rank() > m.Confidence.Rank() {
 		m.Confidence = grade
 	}
-	m.Count += t.count
+	if t.count > len(t.first) || !m.hasLines(Match{Lines: t.first}) || len(m.Lines) == 0 { // another rule has the same lines
+		m.Count += t.count
+	}
 	m.last = max(m.last, t.last.Number)
 	m.state = m.state || t.last.form == logline.State
+	for _, node := range t.nodes {
+		if !slices.Contains(m.subjects, node) {
+			m.subjects = append(m.subjects, node)
+		}
+	}
+	m.Others = max(m.Others, len(m.subjects)-1)
 	for _, l := range t.first {
 		for key, name := range namesIn(l) {
 			m.name(key, name)

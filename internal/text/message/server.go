@@ -46,6 +46,15 @@ func (c *collector) serverFailed(to, faults map[string]*Match, e *errorForm, f l
 	if w := c.x.writer(e.last.origin); end.ID == "local-api" && w != nil && w.Bootstrap {
 		name = "the API server of the bootstrap host"
 	}
+	if (f.Leaf == logline.NameUnknown || f.Leaf == logline.NameServer) && unfilled[strings.ToLower(f.Host)] {
+		words := `the name of the server is "` + f.Host + `": a value of a setting stands where an address belongs`
+		c.match(to, words, fault.ShowsPossible, t)
+		to[words].Reason = true
+		c.next[words] = "no record of DNS helps. What prints the line has the address from a file or a variable: of the kubelet sudo grep server: " +
+			"/var/lib/kubelet/kubeconfig /etc/kubernetes/kubeconfig, of Ignition the URL in the Ignition file, of an installation by a script or by Ansible " +
+			"the inventory or template: find the setting that is " + f.Host + " there, and put the name of the API or of the load balancer into it"
+		return true
+	}
 	if f.Proxy == logline.ProxyAnswered {
 		words := "a proxy answers instead of " + name + " at " + address(f) + `: "` + f.Says + `"`
 		c.match(to, words, fault.ShowsPossible, t)
@@ -60,13 +69,17 @@ func (c *collector) serverFailed(to, faults map[string]*Match, e *errorForm, f l
 			"Each time again: the path loses large packets (ping -M do -s 1472 " + f.Client + "), or the host has given up"
 		return true
 	}
+	if f.Scheme == "unix" {
+		return c.socketFailed(to, e, end, f, t)
+	}
 	if leafWords[f.Leaf].says == "" {
 		return false
 	}
 	if strings.HasPrefix(end.ID, "api") {
 		c.apiLeaves[f.Leaf] = true
 	}
-	if id := end.Faults[string(f.Leaf)]; id != "" {
+	pushes := logline.Pushes([]byte(lowerASCII(e.first.Text)))
+	if id := end.Faults[string(f.Leaf)]; id != "" && !(pushes && strings.HasPrefix(id, "image-pull")) {
 		if m := faults[id]; m != nil && m.firstLine() == t.first[0].Number {
 			return true // a message has shown it in this line
 		}
@@ -93,6 +106,9 @@ func (c *collector) serverFailed(to, faults map[string]*Match, e *errorForm, f l
 	return true
 }
 
+// unfilled are values that templates and scripts write for a setting that has no address.
+var unfilled = map[string]bool{"false": true, "true": true, "null": true, "none": true, "nil": true, "undefined": true, "yes": true, "no": true}
+
 // unanswered are the leaves of a server that did not answer a request at all.
 var unanswered = map[logline.Leaf]bool{logline.Refused: true, logline.Timeout: true, logline.NoRoute: true, logline.Closed: true,
 	logline.NameUnknown: true, logline.NameServer: true}
@@ -104,6 +120,39 @@ func address(f logline.Failure) string {
 	}
 	return f.Host + ":" + f.Port
 }
+
+// socketSays say what came of an attempt to reach a program of the same host through its socket.
+var socketSays = map[logline.Leaf]string{
+	logline.Refused:      "no process listens at it (connection refused)",
+	logline.Timeout:      "the process behind it does not answer (timeout): it hangs, or has too much to do",
+	logline.Deadline:     "the process behind it does not answer in time",
+	logline.Closed:       "the process behind it closed the connection",
+	logline.NoFile:       "it does not exist, so the process does not run yet or was stopped",
+	logline.NoPermission: "no permission for it",
+}
+
+// socketFailed puts into the report that a program of the same host is not reached: no firewall and no route is between.
+func (c *collector) socketFailed(to map[string]*Match, e *errorForm, end *endpoint, f logline.Failure, t *ruleMatches) bool {
+	says := socketSays[f.Leaf]
+	if says == "" {
+		return false
+	}
+	words := end.Name + ", at the socket " + f.Path + ": " + says
+	if e.last.writer != "" {
+		words = e.last.writer + " does not reach " + words
+	}
+	c.match(to, words, fault.ShowsPossible, t)
+	c.next[words] = end.Next
+	return true
+}
+
+// noNetwork is said of a host that has no route to where it asks.
+const noNetwork = "the host that prints it has no route there, so look at that host and not at the server: ip -br addr; ip route; nmcli device status; " +
+	"sudo journalctl -b -u NetworkManager -u ovs-configuration --no-pager -n 50. In the initramfs the network was not up when it was asked for"
+
+// ofHosts is said where the own name of a host does not resolve.
+const ofHosts = "localhost does not belong into DNS: grep localhost /etc/hosts on the host, or in the container, that prints it. The lines for " +
+	"127.0.0.1 and ::1 are missing or were changed; getent hosts localhost shows what it gets"
 
 // proxyFailed puts into the report that a proxy is not reached.
 func (c *collector) proxyFailed(to map[string]*Match, e *errorForm, f logline.Failure, t *ruleMatches) bool {
@@ -136,6 +185,12 @@ func (c *collector) proxyFailed(to map[string]*Match, e *errorForm, f logline.Fa
 
 // nextFor is what decides, for one failure.
 func (e *endpoint) nextFor(f logline.Failure) string {
+	switch {
+	case f.NoNetwork:
+		return noNetwork
+	case (f.Leaf == logline.NameUnknown || f.Leaf == logline.NameServer) && strings.EqualFold(f.Host, "localhost"):
+		return ofHosts
+	}
 	next := cmp.Or(serverNext[f.Leaf], e.Next)
 	if f.Leaf == logline.NameUnknown {
 		next = cmp.Or(e.DNS, next)

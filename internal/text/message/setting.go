@@ -2,6 +2,7 @@ package message
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,9 +14,14 @@ type Setting struct {
 	Phase     Phase
 	Product   Product
 	Platforms []string // as Infrastructure names them
+	NoMirror  bool     // images come from public registries, and the text has no mirror
+	System    string   // another distribution of Kubernetes, or podman alone; "" for OpenShift
 
 	API   bool // the text shows that an API answers: of the bootstrap host, or of the cluster
 	Agent bool // the installation is agent-based: the rendezvous host is the bootstrap host
+
+	Bundle     string // the log bundle that openshift-install has gathered, by the name of its file; "" where the text names none
+	InstallLog bool   // the text is from the log file of openshift-install
 }
 
 // Phase is how far the installation was of which a text is.
@@ -25,6 +31,7 @@ type Phase string
 const (
 	NothingMade Phase = "nothing made" // openshift-install was making its files or the machines: there is no host and no API
 	Bootstrap   Phase = "bootstrap"    // the bootstrap host runs, or the control plane was waited for
+	Firmware    Phase = "firmware"     // the firmware or the boot loader of a host is at work, or its disk is locked: no system runs
 	FirstBoot   Phase = "first boot"   // Ignition runs on a host, which nobody can log in to
 )
 
@@ -53,7 +60,8 @@ var (
 		`(?m:^kind: "?(?:node|machine|machineset|machineconfigpool|clusteroperator|clusterversion|baremetalhost|pod|event|list|hostedcluster|nodepool)\b)|` +
 		`\bnodedegraded\b|machine-config-daemon-\w+|\bmachine-config-controller\b|\bprepull\b`)
 	firstBootWords = regexp.MustCompile(`\bignition\[\d+\]|a start job is running for (?:coreos )?ignition`)
-	makesMachines  = regexp.MustCompile(`msg="?creating infrastructure resources|\binfo creating infrastructure resources|` +
+	firmwareWords  = regexp.MustCompile(`grub rescue>|\bgrub-core/|\bwelcome to grub\b|\bpxe-e\d\d|\bbdsdxe: |no bootable device|\bclevis-luks-askpass\b`)
+	makesMachines  = regexp.MustCompile(`\bopenshift-cluster-api-guests\b|msg="?creating infrastructure resources|\binfo creating infrastructure resources|` +
 		`msg="?error: \S[^\n]*\n(?:[^\n]*\n){0,6}[^\n]*\bwith (?:module\.)?\S*\.bootstrap\b`)
 	apiAnswers = regexp.MustCompile(`\bapi v1\.\d+\S* up\b`)
 	agentWords = regexp.MustCompile(`rendezvous|agent wait-for|agent rest api|\bagent-based\b|bootstrap kube api never initialized`)
@@ -92,7 +100,28 @@ var platforms = []struct {
 var providerNames = regexp.MustCompile(`terraform-provider-\S+|symlinking plugin [^\n]*|cluster-api-provider-\S+`)
 
 // settingOf reads from a text where it is from.
+// Words of openshift-install: where it puts the logs that it gathered (cmd/openshift-install/gather.go), and the lines of its
+// log file, which have a time: those on a terminal have none (cmd/openshift-install/log.go).
+var (
+	gatheredBundle = regexp.MustCompile(`gather logs captured here \\?"?(?:[^\s"]*/)?(log-bundle-[\w.-]+\.tar\.gz)`)
+	installLog     = regexp.MustCompile(`(?m)^time="[^"]+" level=debug msg=`)
+	gatherAgain    = regexp.MustCompile(`openshift-install gather bootstrap --dir DIR` +
+		`(?:(?:; after it: oc adm must-gather)?; then rollcall diagnose --from ARCHIVE)?`)
+)
+
+// withBundle is a next step that does not ask for logs which are gathered already.
+func (s Setting) withBundle(next string) string {
+	if s.Bundle == "" {
+		return next
+	}
+	return gatherAgain.ReplaceAllLiteralString(next, "rollcall diagnose --from "+s.Bundle)
+}
+
 func settingOf(text []byte) (s Setting) {
+	if m := gatheredBundle.FindAllSubmatch(text, -1); m != nil {
+		s.Bundle = string(m[len(m)-1][1])
+	}
+	s.InstallLog = installLog.Match(text[:min(len(text), maxHinted)])
 	head := bytes.ToLower(text[:min(len(text), maxHinted)])
 	switch cluster := clusterWords.Match(head); {
 	case cluster:
@@ -103,7 +132,10 @@ func settingOf(text []byte) (s Setting) {
 		s.Phase = NothingMade
 	case firstBootWords.Match(head):
 		s.Phase = FirstBoot
+	case firmwareWords.Match(head):
+		s.Phase = Firmware
 	}
+	s.NoMirror = fromPublic.Match(head) && !bytes.Contains(head, []byte("mirror"))
 	for _, p := range products {
 		if p.expr.Match(head) {
 			s.Product = p.is
@@ -137,6 +169,15 @@ var (
 	ofOwnControlPlane = regexp.MustCompile(`(?i)-n openshift-(?:etcd|kube-apiserver|cluster-machine-approver)\b`)
 )
 
+var (
+	// fromPublic is an image of a registry that is nobody's mirror.
+	fromPublic = regexp.MustCompile(`\b(?:quay\.io|registry\.ci\.openshift\.org|registry\.(?:access\.)?redhat\.(?:io|com)|docker\.io|ghcr\.io)` +
+		`/[\w./-]+[:@]`)
+	ofMirror = regexp.MustCompile(`(?i)\bmirror the release|\badm release mirror|\boc-mirror\b|\bask the mirror\b|MIRROR/PATH|\bmirror set\b`)
+	// ofOtherHosts are units that the bootstrap host does not have (openshift/machine-config-operator:templates/common/_base/units).
+	ofOtherHosts = regexp.MustCompile(`-u machine-config-daemon-`)
+)
+
 // clouds are platforms whose hosts have no cable, no BMC and no install medium of a user.
 var clouds = []string{"AWS", "Azure", "GCP"}
 
@@ -145,6 +186,10 @@ var ofRacks = regexp.MustCompile(`\b(?:PXE|BMC|IPMI|Redfish|VLAN|switch port|cab
 // Fits reports whether a step can be done where the text is from: words and commands of one step. A step that needs what
 // is not known to be there fits.
 func (s Setting) Fits(step string) bool {
+	switch {
+	case !fitsSystem(s.System, step), s.NoMirror && ofMirror.MatchString(step), s.Phase == Bootstrap && ofOtherHosts.MatchString(step):
+		return false
+	}
 	api := usesAPI.MatchString(step)
 	switch own := ownKubeconfig.MatchString(step); {
 	case s.Phase == NothingMade && (api || onHost.MatchString(step)) && !s.on("BareMetal"):
@@ -176,6 +221,7 @@ func matchesAny(step string, list ...*regexp.Regexp) bool {
 // and is where two texts of one question are from. Where they are of several phases or products, none is known.
 func (s Setting) and(o Setting) Setting {
 	s.API, s.Agent = s.API || o.API, s.Agent || o.Agent
+	s.Bundle, s.InstallLog = cmp.Or(s.Bundle, o.Bundle), s.InstallLog || o.InstallLog
 	if s.Phase == "" && !s.API {
 		s.Phase = o.Phase
 	} else if o.Phase != s.Phase && o.Phase != "" || o.API && o.Phase == "" {
@@ -224,6 +270,8 @@ func (s Setting) fitting(next string) string {
 // Instead is what to look at where no step of an answer fits, "" where nothing is known.
 func (s Setting) Instead() string {
 	switch {
+	case s.System != "":
+		return insteadOf(s.System)
 	case s.Phase == NothingMade:
 		return "on the machine with openshift-install: grep -n -E 'level=(error|fatal|warning)' DIR/.openshift_install.log: the first of them has the reason"
 	case s.Phase == Bootstrap && s.Agent:
@@ -243,6 +291,7 @@ func (r *Report) suit() {
 			if *next = r.Setting.fitting(had); *next == "" {
 				*next = r.Setting.Instead()
 			}
+			*next = r.Setting.withBundle(*next)
 		}
 	}
 	for _, list := range [][]Match{r.Matches, r.Symptoms, r.Over} {

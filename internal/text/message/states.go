@@ -26,6 +26,13 @@ type shown struct {
 	node   nodeBlock
 	page   pageReader
 
+	addresses  hostAddresses
+	made       []state // Machines whose host was made and that have no Node
+	listsNodes bool    // a table of nodes is in the text
+	nodeNames  []string
+
+	operators operatorRows
+
 	describes []byte // the last command "oc describe" that was typed
 }
 
@@ -39,6 +46,7 @@ type rowObject struct {
 // see reads one line.
 func (s *shown) see(number int, line []byte) {
 	s.view.see(number, line)
+	s.addresses.see(number, line)
 	if name := s.node.see(line); name != "" {
 		if s.rows == nil {
 			s.rows = map[int]rowObject{}
@@ -146,11 +154,16 @@ func (s *shown) row(number int, line []byte) {
 		return
 	}
 	s.nodes.see(number, row)
+	s.unjoined(number, row, line)
+	if row.kind == "node" && len(s.nodeNames) < maxForms {
+		s.nodeNames = append(s.nodeNames, row.name)
+	}
 	if s.rows == nil {
 		s.rows = map[int]rowObject{}
 	}
 	if row.kind == "clusteroperator" || row.kind == "co" {
 		s.view.operator(row.name)
+		s.operators.see(row)
 	}
 	s.rows[number] = rowObject{kind: row.kind, name: row.name, namespace: row.namespace}
 	if row.says != "" {
@@ -171,12 +184,13 @@ func (s *shown) finish(x *Index, f *found) {
 	f.facts = append(s.page.close(), s.object.proxy.close()...)
 	s.endCourse()
 	s.states = append(s.states, s.nodes.close()...)
+	s.states = append(append(s.states, s.withoutNodes()...), s.addresses.twice...)
 	for i := range f.hits {
-		if row, ok := s.rows[f.hits[i].line]; ok {
+		if row, ok := s.rows[f.hits[i].line]; ok && !f.hits[i].from.row.isReporting() {
 			f.hits[i].from.row = row
 		}
 	}
-	s.states = append(reportedOperators(s.states, s.rows), s.object.states...)
+	s.states = append(s.operators.judge(reportedOperators(s.states, s.rows)), s.object.states...)
 	if well := s.object.well; len(well) > 0 {
 		f.hits = slices.DeleteFunc(f.hits, func(h hit) bool {
 			r := &x.rules[h.rule]
@@ -186,6 +200,8 @@ func (s *shown) finish(x *Index, f *found) {
 	if len(s.states) == 0 && len(s.events) == 0 {
 		return
 	}
+	s.spareReplicas()
+	f.dropEnded(x, s.events)
 	known := map[int]bool{}
 	for _, h := range f.hits {
 		known[h.line] = true

@@ -26,6 +26,8 @@ type state struct {
 	stopped               bool   // a unit that was stopped; its host is in the place of the namespace
 	effect                bool   // it only counts what other objects show
 	blank                 bool   // its row has only a name
+	hasSince              bool   // of an operator: old is how long it has been as it is
+	unreported            bool   // an operator whose conditions are all Unknown
 	roles, version        string // of a node
 	old                   time.Duration
 }
