@@ -25,7 +25,19 @@ func (t *text) source() {
 		}
 		d.Source.Name = t.shortPath(d.Source.Name)
 	}
+	if in := d.Cluster.Installer; in != nil && !t.o.Wide && t.saysAbove(in.String()) {
+		about := diagnosis.Installer{Version: in.Version}
+		t.Parts(0, page.Dim, each(sourceParts(&d), func(part string) string {
+			return strings.Replace(part, in.String(), about.Name(), 1)
+		}))
+		return
+	}
 	t.Parts(0, page.Dim, sourceParts(&d))
+}
+
+// saysAbove reports whether the line with the verdict has a sentence.
+func (t *text) saysAbove(says string) bool {
+	return strings.HasPrefix(t.d.Verdict.Reason, says) || len(t.d.Verdict.Open) > 0 && strings.HasPrefix(t.d.Verdict.Open[0].Says, says)
 }
 
 // longPath is how many characters a path has that is shortened: half a row of the narrowest screen.

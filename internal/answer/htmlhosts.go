@@ -68,6 +68,9 @@ func (t *text) htmlHosts() htmlHosts {
 		default:
 			h.Open = append(h.Open, row)
 		}
+		if x.PerhapsNode { // it is one of the Nodes that are counted
+			continue
+		}
 		expected++
 	}
 	sayOnce(h.Open)

@@ -88,7 +88,7 @@ func (t *text) summaryWhat() pair {
 func (t *text) withHosts(parts []string) []string {
 	open, expected := 0, 0
 	for _, h := range t.d.Hosts {
-		if h.Expected {
+		if h.Expected && !h.PerhapsNode {
 			expected++
 			if !h.Done() {
 				open++

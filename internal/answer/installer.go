@@ -32,6 +32,13 @@ func (o Options) installerNext(in diagnosis.Installer) []string {
 		return []string{o.know("diagnose --kubeconfig DIR/auth/kubeconfig") + "    # the workers can still be on their way"}
 	case in.Ended == "made" && in.Form == "single-node":
 		return []string{waits + "install-complete --dir DIR --log-level=debug    # when the host boots with bootstrap-in-place-for-live-iso.ign"}
+	case in.Ended == "made" && in.Form == "agent":
+		return []string{"openshift-install agent wait-for bootstrap-complete --dir DIR --log-level=debug    # when the hosts boot the image"}
+	case in.Ended == "made" && in.Form == "install-config":
+		return []string{o.know("preflight DIR"),
+			"openshift-install create manifests --dir DIR    # or create ignition-configs, create cluster: each deletes install-config.yaml, so keep a copy"}
+	case in.Ended == "made" && in.Form == "manifests":
+		return []string{"openshift-install create ignition-configs --dir DIR    # or create cluster: both delete the manifests, so keep a copy"}
 	case in.Ended == "made":
 		return []string{waits + "bootstrap-complete --dir DIR --log-level=debug    # when the hosts boot with these files"}
 	case in.Ended == "gather-failed" || in.Ended == "gathering":

@@ -46,12 +46,11 @@ type markdown struct {
 
 func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(&m.out, format, args...) }
 
-// escapes are the characters that mean something in Markdown.
-var escapes = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "<", "&lt;", ">", "&gt;", "[", `\[`, "]", `\]`, "|", `\|`, "#", `\#`,
-	"~", `\~`, "!", `\!`)
-
 // md makes foreign text plain text of Markdown.
-func (m *markdown) md(text string) string { return escapes.Replace(m.Clean(text)) }
+func (m *markdown) md(text string) string { return page.Markdown(m.Clean(text)) }
+
+// hasCommand is a sentence with a command in it.
+var hasCommand = regexp.MustCompile(`(?:^|[ \x60])(?:oc|rollcall|sudo|virsh|kubectl|systemctl) [a-z-]+ `)
 
 var plainID = regexp.MustCompile(`^[a-z0-9-]+$`)
 
@@ -187,7 +186,12 @@ func (m *markdown) advice(list []fault.Advice) {
 			m.code("", strings.Split(m.commands(a.Verify.Run), "\n")...)
 		}
 		for _, line := range []struct{ head, text string }{{"Undo", a.Undo}, {"If the diagnosis is wrong", a.IfWrong}} {
-			if line.text != "" {
+			switch {
+			case line.text == "":
+			case hasCommand.MatchString(line.text): // to be copied: nothing of it is escaped
+				m.printf("\n%s:\n", line.head)
+				m.code("", line.text)
+			default:
 				m.printf("\n%s: %s\n", line.head, m.md(line.text))
 			}
 		}

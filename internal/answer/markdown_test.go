@@ -62,3 +62,15 @@ func TestMarkdownEscapesForeignText(t *testing.T) {
 		}
 	}
 }
+
+// TestUndoCommand: a command in a record is copied as it is.
+func TestUndoCommand(t *testing.T) {
+	for text, want := range map[string]bool{
+		`write back what was there: oc patch mcp master -p '{"name":"OLD_NAME"}'`: true, "None is needed.": false, "rollcall fix undo PLAN": true,
+		"boot the host again": false,
+	} {
+		if hasCommand.MatchString(text) != want {
+			t.Errorf("%q: a command is in it: %v", text, !want)
+		}
+	}
+}

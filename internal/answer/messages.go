@@ -36,7 +36,11 @@ func (t *text) messages() {
 		return
 	}
 	t.Blank()
-	t.Head(0, "Other messages in the text (they do not decide the verdict)")
+	head := "Other messages in the text (they do not decide the verdict)"
+	if t.told {
+		head = "Messages in the text"
+	}
+	t.Head(0, head)
 	for i, m := range causes {
 		if i == maxScanned && !t.o.Wide {
 			t.Line(2, page.Dim.Span(fmt.Sprintf("and %s more; -o wide has them all", page.Count(len(causes)-i, "cause", "causes"))))
@@ -118,12 +122,14 @@ func (t *text) nextOf(m message.Match, c *fault.Catalog) {
 
 // candidates names the faults that can print the lines of a match.
 func (t *text) candidates(m message.Match, c *fault.Catalog) {
-	for i, id := range m.Candidates {
+	first := true
+	for _, id := range m.Candidates {
 		f, ok := c.Fault(id)
-		if !ok {
+		if !ok || id == m.Fault { // a finding is not its own cause
 			continue
 		}
-		if i == 0 {
+		if first {
+			first = false
 			t.Line(2, page.Bold.Span("Possible causes, the likeliest first:"))
 		}
 		t.Lead(4, page.Plain.Span("- "), "  ", page.Plain, fault.TitleOf(f, m.Names)+"  ["+id+"]", 0)

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
@@ -107,6 +108,9 @@ func (t *text) supplyList() []string {
 		}
 		return append(list, gathered...)
 	}
+	if hosted := t.ofHosted(); len(hosted) > 0 {
+		return append(list, hosted...)
+	}
 	read := slices.ContainsFunc(t.d.Coverage, func(c evidence.Coverage) bool { return c.State == evidence.Read })
 	if len(t.d.Hosts) == 0 && t.d.Source.Kind == "live" && !read {
 		add(t.o.know("diagnose --from PATH") + "    # a must-gather that was made while the API answered")
@@ -138,4 +142,19 @@ func (t *text) supplyList() []string {
 		}
 	}
 	return list
+}
+
+// ofHosted are the commands that decide about a hosted cluster of which only objects were given: a must-gather of the
+// management cluster has neither its hosts nor its objects.
+func (t *text) ofHosted() []string {
+	namespace, name, ok := strings.Cut(t.d.Cluster.ReadHosted, "/")
+	if !ok || len(t.d.Hosts) > 0 || t.d.Verdict.Class != diagnosis.Undetermined {
+		return nil
+	}
+	list := []string{t.o.know("diagnose --hosted "+t.d.Cluster.ReadHosted) + "    # with the kubeconfig of the management cluster"}
+	if !t.d.Cluster.ReadNodePools {
+		list = append(list, "oc get nodepools -n "+namespace+" -o yaml    # on the management cluster: which nodes "+name+" has, and why one is missing")
+	}
+	dump := t.o.supply(evidence.Supply{Kind: evidence.SupplyHyperShiftDump, Namespace: namespace, Name: name})
+	return append(list, dump+"    # then: "+t.o.know("diagnose --from DIR"))
 }

@@ -63,11 +63,21 @@ func (t *text) proofLine(p proof) {
 // squeeze leaves out words from the middle of a log line, or of an excerpt that has a gap already, until
 // it has so many lines of any screen: how it begins says what was tried, how it ends says why it failed.
 func squeeze(text string, limit int, gap string) string {
-	const room = page.LineRoom
-	if limit == 0 || len(page.Break(text, room, room)) <= limit {
+	if limit == 0 || fitsLines(text, limit) {
 		return text
 	}
 	words := strings.Fields(text)
+	short := squeezeMiddle(words, text, limit, gap)
+	at := reasonAt(words)
+	if inEnd := 2*len(strings.Join(words[:at], " ")) > len(text); inEnd && !strings.Contains(short, strings.Join(words[at+1:], " ")) {
+		return beforeReason(words, at, limit, gap)
+	}
+	return short
+}
+
+// squeezeMiddle is squeeze for a text that is too long, whatever its words are.
+func squeezeMiddle(words []string, text string, limit int, gap string) string {
+	const room = page.LineRoom
 	// Of a very long line only what could be left is tried.
 	from := min(len(words)/2, within(slices.All(words), room*limit))
 	to := max(len(words)/2, len(words)-within(slices.Backward(words), room*limit))
@@ -83,11 +93,40 @@ func squeeze(text string, limit int, gap string) string {
 			return text // words that cannot be broken
 		}
 		short := strings.Join(words[:from], " ") + " " + gap + " " + strings.Join(words[to:], " ")
-		if len(page.Break(short, room, room)) <= limit {
+		if fitsLines(short, limit) {
 			return short
 		}
 	}
 }
+
+// fitsLines reports whether a text has so many lines of any screen: one with a word that is longer than a line is cut at its end
+// though it breaks into few lines.
+func fitsLines(text string, limit int) bool {
+	return len(page.Break(text, page.LineRoom, page.LineRoom)) <= limit && page.Length(text) <= limit*(page.LineRoom+1)-1
+}
+
+// reasonAt is where the last "error:" of a line is that has words behind it; 0 where it has none.
+func reasonAt(words []string) int {
+	at := max(0, len(words)-2)
+	for at > 0 && strings.TrimLeft(words[at], `"'\(`) != "error:" {
+		at--
+	}
+	return at
+}
+
+// beforeReason leaves out words before the reason of a line. Where the reason alone is too long, its beginning is what counts.
+func beforeReason(words []string, at, limit int, gap string) string {
+	reason := gap + " " + strings.Join(words[at:], " ")
+	for from := at; from > leastHead; from-- {
+		if short := strings.Join(words[:from], " ") + " " + reason; fitsLines(short, limit) {
+			return short
+		}
+	}
+	return strings.Join(words[:min(at, leastHead)], " ") + " " + reason
+}
+
+// leastHead is how many words of a line stay before its reason.
+const leastHead = 2
 
 // within is how many words fill so many bytes, the one with which it is full included.
 func within(words iter.Seq2[int, string], most int) int {
@@ -171,7 +210,9 @@ func (t *text) where(item evidence.Item) string {
 		}
 	}
 	where := loc.String()
-	if s := loc.Source; s != "" && s != "live" && s != t.d.Source.Name && s != path.Base(t.d.Source.Name) {
+	s := loc.Source
+	itself := loc.Path == s || strings.HasPrefix(loc.Path, s+":") // a file that is a source by itself
+	if s != "" && s != "live" && s != t.d.Source.Name && s != path.Base(t.d.Source.Name) && !itself {
 		where = s + ": " + where
 	}
 	if item.From != "" {

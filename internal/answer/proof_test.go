@@ -43,6 +43,11 @@ func TestSqueeze(t *testing.T) {
 	if huge := squeeze(strings.Repeat("a ", 1<<20), 2, "…"); len(huge) < 60 || len(page.Break(huge, page.LineRoom, page.LineRoom)) > 2 {
 		t.Errorf("a line of 2 MiB is squeezed to %q", huge)
 	}
+	image := "registry.example.com/os@sha256:" + strings.Repeat("0a", 32)
+	reason := "could not update to " + image + ": error running tool " + image + ": error: The rope is too short: " + image + " : exit status 1"
+	if got := squeeze(reason, 3, "…"); !strings.Contains(got, "error: The rope is too short: ") || !strings.HasPrefix(got, "could not") {
+		t.Errorf("what is behind the last error: is lost: %q", got)
+	}
 	if word := strings.Repeat("x", 200); squeeze(word, 1, "…") != word {
 		t.Error("a word that cannot be broken is broken")
 	}
@@ -58,6 +63,21 @@ func TestBrief(t *testing.T) {
 		x := newText(&diagnosis.Diagnosis{}, Options{Wide: c.wide})
 		if got := x.o.Brief("pool x names " + name + ", not " + name + "ff"); got != c.want {
 			t.Errorf("wide %v: %q, want %q", c.wide, got, c.want)
+		}
+	}
+}
+
+// TestWhereOfFile: a file that is a source by itself is named once.
+func TestWhereOfFile(t *testing.T) {
+	d := &diagnosis.Diagnosis{Source: diagnosis.Source{Name: "other.json"}}
+	for want, l := range map[string]evidence.Locator{
+		"c.json: clusters/7":   {Source: "c.json", Path: "c.json: clusters/7"},
+		"mcp.yaml spec":        {Source: "mcp.yaml", Path: "mcp.yaml", Field: "spec"},
+		"mg: nodes/m0 spec":    {Source: "mg", Path: "nodes/m0", Field: "spec"},
+		"c.json: c.json.d/f:3": {Source: "c.json", Path: "c.json.d/f", Line: 3},
+	} {
+		if got := newText(d, Options{}).where(evidence.Item{Locator: l}); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -114,7 +114,10 @@ func (t *text) rollFoot() {
 	t.acceptedBriefly()
 	gaps := t.d.Groups.Gaps
 	blind := len(t.d.Hosts) == 0 && len(gaps) > 0
-	if blind {
+	if blind && t.d.Cluster.Installer != nil { // what a cluster would supply is no answer about openshift-install
+		t.supplies()
+		t.Blank()
+	} else if blind {
 		t.gap(gaps[0])
 	}
 	found := len(t.d.Roots) + len(t.d.Unexplained) + len(t.d.Accepted)
@@ -123,7 +126,7 @@ func (t *text) rollFoot() {
 		t.supplies()
 		t.Blank()
 	}
-	if blind || open || found > 0 {
+	if blind || open || found > 0 || t.d.Verdict.Class == diagnosis.Settling {
 		t.Line(0, page.Plain.Span("The whole answer: "), page.Cyan.Span(t.o.Again("diagnose")))
 	}
 }
@@ -254,7 +257,7 @@ func (t *text) why(h diagnosis.HostState) string {
 // subject.
 func (t *text) openHosts() (rows []diagnosis.HostState, expected int) {
 	for _, h := range t.d.Hosts {
-		if h.Expected {
+		if h.Expected && !h.PerhapsNode { // it is one of the Nodes that are counted
 			expected++
 		}
 		if (h.Expected || h.Bootstrap()) && !h.Done() || t.o.Wide {
@@ -284,11 +287,13 @@ func (t *text) hosts() {
 }
 
 // notDone counts the expected hosts that are not done, and apart from them those of which
-// that is not known: "2 of 5 not done, 1 unknown".
+// that is not known: "2 of 5 not done, 1 unknown". Those that are done are Ready, too.
 func notDone(list []diagnosis.HostState, of string) string {
-	open, unknown, ready := 0, 0, 0
+	open, unknown, ready, perhaps := 0, 0, 0, 0
 	for _, h := range list {
 		switch {
+		case h.PerhapsNode:
+			perhaps++
 		case h.Done() || !h.Expected:
 		case h.State == diagnosis.StageUnknown:
 			unknown++
@@ -299,15 +304,20 @@ func notDone(list []diagnosis.HostState, of string) string {
 			open++
 		}
 	}
+	said := fmt.Sprintf("%d of %s not done, %d unknown", open, of, unknown)
 	switch {
 	case unknown == 0:
-		return fmt.Sprintf("%d of %s not done", open, of)
+		said = fmt.Sprintf("%d of %s not done", open, of)
 	case open == 0 && ready == unknown:
-		return fmt.Sprintf("%d of %s Ready, not checked further", unknown, of)
+		all, _, _ := strings.Cut(of, " ") // "3 hosts"
+		said = fmt.Sprintf("%s of %s Ready, %d not checked further", all, of, unknown)
 	case open == 0:
-		return fmt.Sprintf("%d of %s unknown", unknown, of)
+		said = fmt.Sprintf("%d of %s unknown", unknown, of)
 	}
-	return fmt.Sprintf("%d of %s not done, %d unknown", open, of, unknown)
+	if perhaps > 0 {
+		said += fmt.Sprintf("; %s these hosts (oc get machines -A -o wide shows the Nodes)", page.Count(perhaps, "Machine may be one of", "Machines may be"))
+	}
+	return said
 }
 
 // byStage writes the groups of hosts that are not done.

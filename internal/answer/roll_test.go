@@ -48,16 +48,16 @@ func TestRollOfPart(t *testing.T) {
 	part.Groups.Gaps = []diagnosis.Gap{{State: evidence.Missing, Reason: "not collected", Needs: []string{"pods -n openshift-etcd"},
 		Supply: []evidence.Supply{{Kind: evidence.SupplyInspect, Resource: "pods"}}}}
 	for name, tt := range map[string]struct {
-		d    *diagnosis.Diagnosis
-		open bool
+		d           *diagnosis.Diagnosis
+		whole, next bool
 	}{
-		"a part": {part, true}, "healthy": {answertest.Healthy(), false}, "settling": {answertest.Settling(), false},
+		"a part": {part, true, true}, "healthy": {answertest.Healthy(), false, false}, "settling": {answertest.Settling(), true, false},
 	} {
 		var out bytes.Buffer
 		if err := Roll(&out, tt.d, Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if got := out.String(); strings.Contains(got, whole) != tt.open || strings.Contains(got, next) != tt.open || strings.Contains(got, "44h") {
+		if got := out.String(); strings.Contains(got, whole) != tt.whole || strings.Contains(got, next) != tt.next || strings.Contains(got, "44h") {
 			t.Errorf("%s:\n%s", name, got)
 		}
 	}
@@ -82,5 +82,18 @@ func TestByStageNames(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out.String())
 		}
+	}
+}
+
+// TestAllReady: hosts that are Ready and of which later stages were not read do not make the others look as if they were not.
+func TestAllReady(t *testing.T) {
+	open := answertest.Answered("m0", "master")
+	open.State = diagnosis.StageUnknown
+	open.Stage = fault.EtcdMember
+	list := []diagnosis.HostState{answertest.Answered("m1", "master"), answertest.Answered("m2", "master"), open}
+	if got := notDone(list, "3"); open.Ready() && got != "3 of 3 Ready, 1 not checked further" {
+		t.Errorf("%q", got)
+	} else if !open.Ready() {
+		t.Error("the host is not Ready")
 	}
 }

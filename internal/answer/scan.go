@@ -44,8 +44,8 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 			t.Head(0, "What the text shows")
 		}
 		for i, m := range r.Symptoms {
-			if i == maxScanned {
-				t.Line(2, page.Dim.Span(fmt.Sprintf("and %d more; -o json has them", len(r.Symptoms)-i)))
+			if i >= maxScanned {
+				t.scanBriefly(r.Symptoms[i:], c)
 				break
 			}
 			t.scanLines(m, matchTitle(m, c))
@@ -65,12 +65,32 @@ func Scan(w io.Writer, r *message.Report, c *fault.Catalog, o Options) error {
 	return t.Flush(w)
 }
 
+// scanBriefly names further matches in a line each: what is wrong is not only in -o json.
+func (t *text) scanBriefly(list []message.Match, c *fault.Catalog) {
+	const most = 20
+	for i, m := range list {
+		if i == most {
+			t.Line(0, page.Dim.Span(fmt.Sprintf("and %d more; -o json has them", len(list)-i)))
+			return
+		}
+		id := ""
+		if m.Fault != "" {
+			id = "  [" + m.Fault + "]"
+		}
+		t.Para(0, page.Plain.Span("- "), page.Plain, matchTitle(m, c)+id)
+	}
+}
+
 // release3 is said of a text of OpenShift 3.
 const release3 = "A node of OpenShift 3 writes this. What Rollcall explains and advises is for OpenShift 4, and its steps are left out."
 
 // otherSystem says that a text is of another distribution of Kubernetes.
 func (t *text) otherSystem(r *message.Report) {
-	if r.System != "" {
+	switch {
+	case r.Setting.WithoutKubernetes():
+		t.Para(0, page.Span{}, page.Plain, "This is "+r.System+" on a host, and not a cluster: oc, crictl and the services of an OpenShift host "+
+			"do not exist there.")
+	case r.System != "":
 		t.Para(0, page.Span{}, page.Plain, "This is "+r.System+" and not OpenShift: oc, MachineConfigs, ClusterOperators and the namespaces "+
 			"openshift-* do not exist there. Use kubectl; what follows is what any Kubernetes shows.")
 	}
@@ -315,6 +335,11 @@ func (t *text) scanNext(r *message.Report) {
 	}
 	if t.o.Diagnosing {
 		t.nextEvidence(r)
+		return
+	}
+	if r.System != "" {
+		t.Lead(0, page.Bold.Span("Next: "), "  ", page.Plain, "give more of the text. `"+t.o.know("diagnose")+"` reads clusters of OpenShift only; here: "+
+			r.Setting.Instead(), 0)
 		return
 	}
 	if r.Result == message.Present {

@@ -91,6 +91,15 @@ func (t *text) scanLines(m message.Match, title string) {
 
 // matchTitle is the title of a match. What a text does not give stays out of it.
 func matchTitle(m message.Match, c *fault.Catalog) string {
+	title := ownTitle(m, c)
+	if m.Others > 0 && m.Fault != "" {
+		title += fmt.Sprintf(" (and %d more)", m.Others)
+	}
+	return title
+}
+
+// ownTitle is the title of a match for its first object.
+func ownTitle(m message.Match, c *fault.Catalog) string {
 	f, ok := c.Fault(m.Fault)
 	if !ok {
 		return m.Failure

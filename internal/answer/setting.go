@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/page"
 	"github.com/rollcall-project/rollcall/internal/text/message"
@@ -73,6 +75,12 @@ func (t *text) missingSteps(a fault.Advice) {
 // whereOf says where a text is from.
 func whereOf(s message.Setting) string {
 	switch {
+	case s.System != "":
+		return "outside of OpenShift"
+	case s.NoMirror && s.Phase == message.Bootstrap && !s.API:
+		return "before the API answers, or is for a mirror, and the text has none"
+	case s.NoMirror && s.Phase == "":
+		return "without a mirror"
 	case s.Phase == message.NothingMade:
 		return "before the machines are made"
 	case s.Phase == message.Bootstrap && !s.API:
@@ -85,23 +93,51 @@ func whereOf(s message.Setting) string {
 	return "on this platform"
 }
 
+// beforeCluster is where single files are from that tell of an installation and of no cluster: of the assisted-service,
+// or of the bootstrap host.
+func beforeCluster(d *diagnosis.Diagnosis, s message.Setting) message.Setting {
+	read := func(r evidence.Resource) bool {
+		return slices.ContainsFunc(d.Coverage, func(c evidence.Coverage) bool {
+			return c.Need == r.String() && (c.State == evidence.Read || c.State == evidence.Partial) && c.Count > 0
+		})
+	}
+	switch {
+	case d.Source.Kind != textSource && d.Source.Kind != filesSource || read(evidence.Nodes) || read(evidence.ClusterVersions):
+	case read(evidence.AssistedClusters):
+		s.Phase, s.Agent = message.Bootstrap, true
+	case read(evidence.BootstrapServices):
+		s.Phase, s.API = message.Bootstrap, true // whether it answers is what its log is about
+	}
+	return s
+}
+
+// filesSource is the kind of a source of single files: internal/source/install.
+const filesSource = "files"
+
 // gathered is what to gather where the cluster of a text has no API yet: commands, each with what it is for. None where
 // a must-gather can be made.
 func (o Options) gathered() []string {
 	scan := "    # then: " + o.know("scan journal.txt")
 	switch s := o.setting; {
+	case s.Phase == message.NothingMade && s.InstallLog: // the log is what was given
+		return []string{o.know("preflight DIR")}
 	case s.Phase == message.NothingMade:
 		return []string{o.know("scan DIR/.openshift_install.log"), o.know("preflight DIR")}
 	case s.Phase == message.Bootstrap && s.Agent:
 		return []string{
 			"ssh core@RENDEZVOUS_IP sudo /usr/local/bin/agent-gather -O > agent-gather.tar.xz    # then: " + o.know("diagnose --from agent-gather.tar.xz"),
+			o.know("diagnose --rendezvous RENDEZVOUS_IP") + "    # asks the assisted-service, while it runs",
 			"ssh core@HOST sudo journalctl -b --no-pager > journal.txt" + scan,
 		}
+	case s.Phase == message.Bootstrap && s.Bundle != "":
+		return []string{o.know("diagnose --from " + s.Bundle)}
 	case s.Phase == message.Bootstrap:
 		return []string{
 			"openshift-install gather bootstrap --dir DIR    # then: " + o.know("diagnose --from log-bundle-TIME.tar.gz"),
 			"ssh core@BOOTSTRAP_IP sudo journalctl -b --no-pager > journal.txt" + scan,
 		}
+	case s.Phase == message.Firmware:
+		return []string{o.know("diagnose --console HOST=FILE") + "    # FILE: what its screen shows from power-on, as the BMC or the hypervisor records it"}
 	case s.Product == message.MicroShift:
 		return []string{
 			"sudo journalctl -b -u microshift --no-pager > journal.txt" + scan,
@@ -116,8 +152,14 @@ func (o Options) gathered() []string {
 // gatheredWords say what gathered is for.
 func gatheredWords(s message.Setting) string {
 	switch {
+	case s.Phase == message.NothingMade && s.InstallLog:
+		return "there is no cluster yet to ask: correct what the log names, and check the plan before the next try."
+	case s.Phase == message.Bootstrap && !s.Agent && s.Bundle != "":
+		return "the cluster does not exist yet: read the logs that openshift-install has gathered."
 	case s.Phase == message.NothingMade:
 		return "there is no cluster yet to ask: read the whole log of openshift-install, and check its plan before the next try."
+	case s.Phase == message.Firmware:
+		return "no system runs on the host yet: keep its whole screen."
 	case s.Phase == message.Bootstrap:
 		return "the cluster does not exist yet: read what the bootstrap host logs."
 	case s.Product == message.MicroShift:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/text/message"
 )
 
 // supplyWords say how to get evidence: one kind has the same words everywhere. In braces
@@ -91,7 +92,7 @@ func (o Options) supply(s evidence.Supply) string {
 	if own, ok := onMachineWords[s.Kind]; ok && o.OnMachine {
 		words = own
 	}
-	if !o.setting.Fits(words) {
+	if !o.setting.Fits(words) || o.setting.Phase == message.Bootstrap && strings.HasPrefix(words, "oc adm ") {
 		words = ""
 		if list := o.gathered(); len(list) > 0 {
 			words = list[0]

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 )
 
@@ -49,5 +50,30 @@ func TestSupplyExamples(t *testing.T) {
 	probe := evidence.Supply{Kind: evidence.SupplyProbe}
 	if got, want := (Options{Source: "--from x"}).fetch(probe), "rollcall diagnose --from x --probe"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestBeforeCluster: files of an installation that has no cluster yet do not lead to oc.
+func TestBeforeCluster(t *testing.T) {
+	of := func(kind string, read ...evidence.Resource) *diagnosis.Diagnosis {
+		d := &diagnosis.Diagnosis{Source: diagnosis.Source{Kind: kind}}
+		for _, r := range read {
+			d.Coverage = append(d.Coverage, evidence.Coverage{Need: r.String(), State: evidence.Read, Count: 1})
+		}
+		return d
+	}
+	for name, c := range map[string]struct {
+		d    *diagnosis.Diagnosis
+		want string
+	}{
+		"the assisted-service":     {of("text", evidence.AssistedClusters), "agent-gather"},
+		"the bootstrap host":       {of("files", evidence.BootstrapServices), "openshift-install gather bootstrap"},
+		"a cluster beside it":      {of("files", evidence.BootstrapServices, evidence.Nodes), "oc adm inspect"},
+		"a must-gather has an API": {of("must-gather", evidence.BootstrapServices), "oc adm inspect"},
+	} {
+		r := newText(c.d, Options{Command: "rollcall"})
+		if got := r.o.supply(evidence.Supply{Kind: evidence.SupplyInspect, Resource: "nodes"}); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
 	}
 }

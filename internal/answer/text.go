@@ -3,7 +3,6 @@ package answer
 import (
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
 	"time"
 
@@ -11,49 +10,8 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/page"
-	"github.com/rollcall-project/rollcall/internal/text/lookup"
 	"github.com/rollcall-project/rollcall/internal/text/message"
 )
-
-// Remedy is what a report says of a refused remedy: what really happens, when it is safe
-// after all, what to do instead.
-type Remedy struct{ Title, Happens, When, Instead string }
-
-// Options say how a diagnosis is rendered and what its commands look like.
-type Options struct {
-	page.Style
-	Command   string                // how the user calls the tool; "": rollcall
-	Source    string                // flags that a command needs to read the same source again
-	Docs      string                // URL under which `rollcall docs` is published; "": nowhere
-	Answer    string                // flags that change the answer: only diagnose and the list of hosts take them
-	Call      string                // the call that takes the flags which read more; "": diagnose, over the same source
-	Skip      []evidence.SupplyKind // what that call has no flag for, or does not need
-	Refused   map[string]Remedy
-	Plan      PlanCommand     // nil: there is none
-	Done      []Deed          // what Rollcall did to this cluster from here, for an incident record
-	Subject   *fault.Subject  // the diagnosis was narrowed to it
-	About     diagnosis.About // how it stands
-	Row       []string        // what oc get prints of it, its command first; none: it was not read
-	All       bool            // also hosts that are done
-	NoHeaders bool
-	Whole     *diagnosis.Diagnosis // the diagnosis before it was narrowed; nil: it was not
-	Wide      bool                 // leave nothing out
-	Findings  bool                 // in the documents: also what decides nothing, and each finding by itself
-	OnMachine bool                 // rollcall-host prints
-	Catalog   *fault.Catalog       // layers, meanings and sources of faults; nil: not known
-	// Diagnosing says of a scan that diagnose was asked: it does not ask for diagnose again. Given is the text that
-	// it was given, quoted for a shell; "" for standard input.
-	Diagnosing bool
-	Given      string
-
-	Messages *message.Report // what lines of a pasted text show; nil: none was read
-	Changed  *Changed        // since a baseline; nil: none was given
-	Near     []lookup.Hit    // of a scan: pages with the words of errors that nobody knows
-	// MarkLogged puts lines of logs between LoggedFrom and LoggedTo: for a reader that could take their words for instructions.
-	MarkLogged bool
-
-	setting message.Setting // where the texts are from that are all that was read
-}
 
 // LoggedFrom and LoggedTo are around a line of a log, with MarkLogged. In the line itself they are
 // brackets.
@@ -89,41 +47,6 @@ func (t *text) marked(words string) string {
 // Logged is a line of a log between the marks.
 func Logged(line string) string { return LoggedFrom + loggedBrackets.Replace(line) + LoggedTo }
 
-// PlanCommand is the command that plans a remedy of a cause, of the only one; "" where there is none.
-type PlanCommand func(c diagnosis.Case, remedy string, only bool) string
-
-// Again returns a command over the same source; words are a command without the name of the tool, such as "diagnose".
-func (o Options) Again(words string) string {
-	c := o.Command
-	if c == "" {
-		c = "rollcall"
-	}
-	if words != "" {
-		c += " " + words
-	}
-	if o.Source != "" {
-		c += " " + o.Source
-	}
-	if verb, _, _ := strings.Cut(words, " "); o.Answer != "" && (verb == "" || verb == "diagnose") {
-		c += " " + o.Answer
-	}
-	return c
-}
-
-// know returns a command that needs no source.
-func (o Options) know(words string) string {
-	o.Source, o.Answer = "", ""
-	return o.Again(words)
-}
-
-// url is where the page of an entry is, "" where the pages are not published.
-func (o Options) url(kind, id string) string {
-	if o.Docs == "" {
-		return ""
-	}
-	return o.Docs + (&url.URL{Fragment: "catalog/" + kind + "/" + id}).String()
-}
-
 // more writes where a fault is described: the command, and the address where the pages are published.
 func (t *text) more(indent int, id string) {
 	t.Line(indent, page.Plain.Span("More: "), page.Cyan.Span(t.o.know("explain "+id)))
@@ -143,12 +66,16 @@ type text struct {
 	cannot  map[string]bool                 // remedies whose change cannot be made where the texts are from
 	leftOut map[string]int                  // steps of remedies that cannot be done where the texts are from
 	short   bool                            // the verdict is one sentence: on a screen, which has the rest below it
+	told    bool                            // the verdict is about what the lines of the text show
 }
 
 func newText(d *diagnosis.Diagnosis, o Options) *text {
 	t := &text{Page: page.Page{Style: o.Style}, o: o, d: d, finding: map[fault.Key]diagnosis.Finding{}}
 	if o.Messages != nil && d.Cluster.Platform == "" && d.Cluster.Version == "" && d.Source.Kind != "live" {
 		t.o.setting = o.Messages.Setting
+	}
+	if t.o.setting.Phase == "" && !t.o.setting.API {
+		t.o.setting = beforeCluster(d, t.o.setting)
 	}
 	for i := range d.Findings {
 		if f := &d.Findings[i]; !f.DecidesNothing() {
@@ -174,6 +101,7 @@ func (t *text) answer() {
 	t.verdict()
 	t.source()
 	t.hostsLine()
+	t.openQuestions()
 	t.subject()
 	t.accepted(true)
 	for i, r := range t.d.Roots {
@@ -207,9 +135,9 @@ func (t *text) verdict() {
 		t.stands()
 		return
 	}
-	t.short = !t.o.Wide
+	t.short = true
 	h := HeadlineOf(t.d)
-	told := false // the line is about what the text shows
+	told := false // the line is about what the lines of the text show
 	if r := t.o.Messages; r != nil && r.Result != message.Absent && t.nothingElse() && ofLines(r) {
 		told = true
 		h.Words = "UNDECIDED: " + t.unknownSays(r, t.o.Catalog)
@@ -217,6 +145,7 @@ func (t *text) verdict() {
 			h.Words = "UNDECIDED: " + matchTitle(r.Matches[0], t.o.Catalog) + sureWords[r.Matches[0].Confidence]
 		}
 	}
+	t.told = told
 	reason := t.verdictReason()
 	if words, rest, ok := t.lineVerdict(); ok {
 		h.Words, reason = words, rest
@@ -227,7 +156,7 @@ func (t *text) verdict() {
 	}
 	words := mark + " " + h.Words
 	if r := t.o.Messages; r != nil && len(r.Symptoms) > 0 { // what lines and facts show is said once
-		if title := matchTitle(r.Symptoms[0], t.o.Catalog); strings.Contains(words, title) && strings.HasPrefix(reason, title) {
+		if title := ownTitle(r.Symptoms[0], t.o.Catalog); strings.Contains(words, title) && strings.HasPrefix(reason, title) {
 			_, reason, _ = strings.Cut(reason, "; ")
 		}
 	}
@@ -366,9 +295,29 @@ func (t *text) questions() []string {
 		list, rest = append(list, rest[0]), rest[1:]
 	}
 	if n := len(rest); n > 0 {
-		list[len(list)-1] += fmt.Sprintf(" (and %d more open: -o wide)", n)
+		list[len(list)-1] += fmt.Sprintf(" (and %d more open: %s)", n, t.whereOpen())
 	}
 	return list
+}
+
+// whereOpen says where all of the open questions are listed.
+func (t *text) whereOpen() string {
+	if t.o.Wide {
+		return "below"
+	}
+	return "-o wide"
+}
+
+// openQuestions lists all that is open, where it is more than the headline has.
+func (t *text) openQuestions() {
+	if !t.o.Wide || len(t.d.Verdict.Open) <= fewClauses || t.o.Subject != nil {
+		return
+	}
+	t.Blank()
+	t.Head(0, "Open")
+	for _, q := range t.d.Verdict.Open {
+		t.Para(0, page.Plain.Span("- "), page.Plain, q.Says)
+	}
 }
 
 // unexplained lists symptoms without a proven cause, the same ones together, and what to do.

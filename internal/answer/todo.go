@@ -8,6 +8,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/page"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
 // actors say who carries a remedy out.
@@ -87,7 +88,9 @@ func (o Options) Proves(c diagnosis.Case) string {
 // and the steps of a remedy that only read. A step that changes something needs a proven cause.
 func (t *text) toDecide(id string, list []fault.Advice, command string) {
 	const decide = "To decide whether it is this cause: "
-	if command != "" {
+	if _, runs := shellcommand.Parse(command); command != "" && !runs {
+		t.Lead(2, page.Bold.Span(decide), "  ", page.Plain, "it takes "+command, 0)
+	} else if command != "" {
 		t.Lead(2, page.Bold.Span(decide), "  ", page.Plain, "this only reads", 0)
 		t.Line(4, page.Cyan.Span(command))
 	}

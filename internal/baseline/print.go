@@ -63,8 +63,10 @@ func (c Comparison) Print(w io.Writer, style page.Style) error {
 	case "healthy":
 	case "undetermined":
 		p.Para(0, page.Span{}, page.Dim, "The baseline was saved while it was not known whether the cluster was healthy.")
+	case "settling":
+		p.Para(0, page.Span{}, page.Dim, "The baseline was saved while an installation or an update was in progress.")
 	default:
-		p.Para(0, page.Span{}, page.Dim, "The baseline was saved while the cluster was not healthy ("+p.Clean(c.Verdict)+").")
+		p.Para(0, page.Span{}, page.Dim, "The baseline was saved while the cluster was not healthy.")
 	}
 	if c.Now.Before(c.Since) {
 		p.Para(0, page.Span{}, page.Dim, "What was read is older ("+page.Clock(c.Now)+") than the baseline: what was new then is shown as gone.")

@@ -47,8 +47,8 @@ func HTML(w io.Writer, r Report, now time.Time, l Look) error {
 		for _, why := range reasons(c, wide) {
 			say("<p>%s</p>", why)
 		}
-		if c.State != Quiet {
-			say("<pre><code>%s</code></pre>", l.Program+" diagnose "+c.Call)
+		if run := command(c, l.Program); c.State != Quiet && run != "" {
+			say("<pre><code>%s</code></pre>", run)
 		}
 		b.WriteString("</tr>\n")
 	}
@@ -78,6 +78,8 @@ small { display: block }
 .wide { overflow-x: auto }
 table { border-collapse: collapse; width: 100% }
 th, td { border-top: 1px solid var(--line); padding: .4rem .6rem; text-align: left; vertical-align: top }
+th, td:not(:nth-child(5)) { overflow-wrap: normal; white-space: nowrap }
+th[scope] { max-width: 18rem; overflow-wrap: anywhere; white-space: normal; min-width: 9rem }
 td p { margin: 0 0 .3rem } td:nth-child(5) { min-width: 16rem }
 pre { background: var(--soft); margin: 0; padding: .3rem .5rem; white-space: pre-wrap }
 .broken td:nth-child(2), li.broken { color: var(--bad) }

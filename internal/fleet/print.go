@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/page"
 )
 
@@ -91,6 +93,11 @@ func table(p *page.Page, r Report, l Look) {
 		used += width[i] + 2
 	}
 	beside := l.Room()-used >= 40
+	if over := used - 2 - l.Room(); over > 0 { // a longer name has a line of its own
+		used -= width[0]
+		width[0] = nameRoom(rows, width[0]-over)
+		used += width[0]
+	}
 	if !l.NoHeaders {
 		title := strings.Repeat(" ", sign) + page.Columns(head, width)
 		if beside {
@@ -100,8 +107,12 @@ func table(p *page.Page, r Report, l Look) {
 	}
 	for i, c := range r.Clusters {
 		mark := looks[c.State]
-		first := fmt.Sprintf("%-*s", sign, l.Sign(mark.sign)) + page.Columns(rows[i+1], width)
-		why := reasons(c, l)
+		lead, cells := fmt.Sprintf("%-*s", sign, l.Sign(mark.sign)), rows[i+1]
+		if page.Length(cells[0]) > width[0] {
+			p.Line(0, mark.paint.Span(lead+cells[0]))
+			lead, cells[0] = strings.Repeat(" ", sign), ""
+		}
+		first, why := lead+page.Columns(cells, width), reasons(c, l)
 		if beside && len(why) > 0 {
 			p.Lead(0, mark.paint.Span(first), strings.Repeat(" ", used), page.Plain, why[0], 0)
 			why = why[1:]
@@ -116,6 +127,17 @@ func table(p *page.Page, r Report, l Look) {
 			p.Para(indent, page.Span{}, page.Plain, text)
 		}
 	}
+}
+
+// nameRoom is how wide the column of the names is: as the longest that still leaves the others their room.
+func nameRoom(rows [][]string, most int) int {
+	room := page.Length(rows[0][0])
+	for _, row := range rows {
+		if n := page.Length(row[0]); n <= most {
+			room = max(room, n)
+		}
+	}
+	return room
 }
 
 // hosts says how many of the expected hosts are done.
@@ -137,7 +159,10 @@ func dash(s string) string {
 // report is wide.
 func reasons(c Result, l Look) []string {
 	if c.Error != "" {
-		return []string{l.Clean(strings.Join(strings.Fields(c.Error), " "))}
+		if l.Wide {
+			return []string{l.Clean(whole(c))}
+		}
+		return []string{l.Clean(brief(c))}
 	}
 	var all []string
 	for _, cause := range c.Causes {
@@ -159,6 +184,42 @@ func reasons(c Result, l Look) []string {
 	return all
 }
 
+// whole is why a cluster was not read, on one line.
+func whole(c Result) string { return strings.Join(strings.Fields(c.Error), " ") }
+
+// briefly is how long a reason in the table is at most.
+const briefly = 100
+
+// brief is whole up to the end of its first clause; what is left out stands below the table.
+func brief(c Result) string {
+	text, short := whole(c), ""
+	for _, part := range strings.SplitAfter(text, ": ") { // what failed, and why, as far as there is room
+		if short != "" && len(short)+len(part) > briefly {
+			break
+		}
+		short += part
+	}
+	if i := clauseEnd.FindStringIndex(short); i != nil {
+		short = short[:i[0]]
+	}
+	return evidence.Shorten(strings.TrimRight(short, ":;. "), briefly)
+}
+
+var clauseEnd = regexp.MustCompile(`; |\. [A-Z]| \(`)
+
+// command asks a cluster alone; "" where that gives the same error again, and the error names no other command.
+func command(c Result, program string) string {
+	if c.Error == "" || !strings.Contains(c.Call, "--from") {
+		return program + " diagnose " + c.Call
+	}
+	for _, line := range []string{program + " fleet --archives ", program + " preflight ", program + " scan "} {
+		if _, rest, ok := strings.Cut(whole(c), line); ok {
+			return line + strings.TrimRight(strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '`' || r == ',' || r == ';' })[0], ".")
+		}
+	}
+	return ""
+}
+
 // foot names the causes that are in several clusters, and how to ask the worst one alone.
 func foot(p *page.Page, r Report, l Look) {
 	if len(r.Shared) > 0 {
@@ -172,11 +233,34 @@ func foot(p *page.Page, r Report, l Look) {
 	if len(r.Clusters) == 0 || r.Clusters[0].State == Quiet {
 		return
 	}
+	notRead(p, r, l)
 	p.Blank()
-	p.Line(0, page.Plain.Span("The whole answer of the first: "), page.Cyan.Span(l.Program+" diagnose "+l.Clean(r.Clusters[0].Call)))
+	if i := slices.IndexFunc(r.Clusters, func(c Result) bool { return c.Error == "" && c.State != Quiet }); i >= 0 {
+		first := "The whole answer of the first: "
+		if i > 0 {
+			first = "The whole answer of " + l.Clean(r.Clusters[i].Name) + ": "
+		}
+		p.Line(0, page.Plain.Span(first), page.Cyan.Span(l.Clean(command(r.Clusters[i], l.Program))))
+	}
 	if n := r.Counts[NotRead]; n > 0 {
 		p.Para(0, page.Span{}, page.Plain, fmt.Sprintf("Nothing is known of %s: not read is no answer about a cluster. Its row says why.",
 			page.Count(n, "cluster", "clusters")))
+	}
+}
+
+// notRead says of each cluster that was not read the whole reason, where its row has a part of it.
+func notRead(p *page.Page, r Report, l Look) {
+	headed := l.Wide
+	for _, c := range r.Clusters {
+		if c.Error == "" || brief(c) == whole(c) || l.Wide {
+			continue
+		}
+		if !headed {
+			p.Blank()
+			p.Head(0, "Not read, because")
+			headed = true
+		}
+		p.Lead(2, page.Bold.Span(l.Clean(c.Name)+": "), "  ", page.Plain, l.Clean(whole(c)), 0)
 	}
 }
 

@@ -2,7 +2,10 @@ package fleet
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // TestReasons holds that a row does not say its state twice, and never says nothing.
@@ -24,5 +27,23 @@ func TestReasons(t *testing.T) {
 		if got := reasons(c.of, l); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// TestLongNames: a row of a cluster with a long name fits the screen, and the name is whole.
+func TestLongNames(t *testing.T) {
+	long := "must-gather.local." + strings.Repeat("7", 60)
+	r := Report{Counts: map[State]int{Quiet: 2}, Clusters: []Result{{Name: "short", State: Quiet, Hosts: 3, Done: 3}, {Name: long, State: Quiet, Hosts: 5, Done: 4}}}
+	var b strings.Builder
+	if err := Text(&b, r, Look{Style: page.Style{Width: 80}}); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if page.Length(strings.TrimRight(line, "\n")) > 80 && strings.TrimSpace(strings.TrimLeft(line, "✓ ")) != long {
+			t.Errorf("%q is wider than the screen", line)
+		}
+	}
+	if !strings.Contains(b.String(), long) || !strings.Contains(b.String(), "4 of 5") {
+		t.Errorf("the name or its row is missing:\n%s", b.String())
 	}
 }

@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -127,7 +129,8 @@ func (r *Results) Keep(one Result) error {
 // Close releases the file.
 func (r *Results) Close() error { return r.file.Close() }
 
-// KeyOf is the key of an archive: its path and what tells that it was changed since.
+// KeyOf is the key of an archive: a digest of its path and of what tells that it was changed since. Results are given to
+// others, and a path may hold what is nobody's business.
 func KeyOf(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -137,5 +140,6 @@ func KeyOf(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return strings.Join([]string{whole, fmt.Sprint(info.Size()), info.ModTime().UTC().Format("2006-01-02T15:04:05.999999999Z")}, " "), nil
+	sum := sha256.Sum256([]byte(strings.Join([]string{whole, fmt.Sprint(info.Size()), info.ModTime().UTC().Format("2006-01-02T15:04:05.999999999Z")}, " ")))
+	return hex.EncodeToString(sum[:]), nil
 }

@@ -167,7 +167,7 @@ func spread(paths []string) (list []string, err error) {
 	return list, nil
 }
 
-// entries are the visible files, and with dirs the directories, in a directory that a flag names.
+// entries are the visible files that are not about the others, and with dirs the directories, in a directory that a flag names.
 func entries(flag, dir string, dirs bool) (paths []string, err error) {
 	list, err := os.ReadDir(dir)
 	if err != nil {
@@ -176,7 +176,7 @@ func entries(flag, dir string, dirs bool) (paths []string, err error) {
 	for _, e := range list {
 		path := filepath.Join(dir, e.Name())
 		info, err := os.Stat(path) // a link counts as what it leads to
-		if err != nil || strings.HasPrefix(e.Name(), ".") || !info.Mode().IsRegular() && (!dirs || !info.IsDir()) {
+		if err != nil || strings.HasPrefix(e.Name(), ".") || session.IsAboutFiles(e.Name()) || !info.Mode().IsRegular() && (!dirs || !info.IsDir()) {
 			continue
 		}
 		paths = append(paths, path)
@@ -187,7 +187,8 @@ func entries(flag, dir string, dirs bool) (paths []string, err error) {
 // cluster is one that options name.
 func (a *app) cluster(name, key string, o session.Options) fleet.Cluster {
 	ses := a.Quieter().Session(o)
-	return fleet.Cluster{Name: name, Key: key, Call: o.Again(), Ask: func(ctx context.Context) (d *diagnosis.Diagnosis, err error) {
+	name, call := a.WithoutSecrets(name), a.WithoutSecrets(o.Again())
+	return fleet.Cluster{Name: name, Key: key, Call: call, Ask: func(ctx context.Context) (d *diagnosis.Diagnosis, err error) {
 		ctx = kube.WithPatience(ctx) // of this cluster alone
 		r, err := ses.Open(ctx)
 		if err != nil {
