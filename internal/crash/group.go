@@ -73,13 +73,16 @@ func (g *Group) Wait() error {
 	return err
 }
 
+// stderr is the process's own: os.Stderr is another for a moment where a client of an API is made.
+var stderr = os.Stderr
+
 // Func is a function for a goroutine of which nobody takes the panic: where it panics, the process ends
 // with one line on standard error and with exit code 1, and not with 2 as Go ends.
 func Func(f func()) func() {
 	return func() {
 		defer func() {
 			if defect := recover(); defect != nil {
-				fmt.Fprintln(os.Stderr, Line("rollcall", defect, debug.Stack()))
+				fmt.Fprintln(stderr, Line("rollcall", defect, debug.Stack()))
 				os.Exit(1)
 			}
 		}()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	"github.com/rollcall-project/rollcall/internal/answer/prom"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnose"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
@@ -23,7 +25,8 @@ import (
 // ReportOptions says how an answer looks and how its commands are written.
 func (a *App) ReportOptions(r *session.Run) answer.Options {
 	o := answer.Options{
-		Style: a.Style(), Command: a.Name, Docs: a.docs(), Source: r.Session.Again(), Answer: r.Session.AnswerFlags(), NoHeaders: a.Output.NoHeaders,
+		Style: a.Style(), Command: a.Name, Docs: a.docs(), Source: a.WithoutSecrets(r.Session.Again()),
+		Answer: r.Session.AnswerFlags(), NoHeaders: a.Output.NoHeaders,
 		Findings: a.Output.Findings, MarkLogged: a.Output.MarkLogged,
 		Refused: map[string]answer.Remedy{}, Catalog: r.Catalog,
 	}
@@ -71,6 +74,8 @@ func (a *App) Answer(ctx context.Context, r *session.Run, format string, q Quest
 		s, err := r.Resolve(ctx, d, *about)
 		switch {
 		case err != nil && d.Verdict.Class == diagnosis.CannotCheck: // the answer is the same for each subject
+		case errors.As(err, new(*session.NotCollectedError)):
+			return &ExitError{Code: ExitUndecided, Err: err}
 		case err != nil:
 			return err
 		default:
@@ -116,8 +121,11 @@ func (a *App) PrintAnswer(ctx context.Context, format string, r *session.Run, s 
 	if format == "markdown" {
 		o.Done = a.Repairs(s.Whole.Cluster.ID)
 	}
-	if format == "html" {
+	switch format {
+	case "html":
 		return answer.HTML(a.IO.Out, s.Diagnosis, o)
+	case "prom":
+		return prom.Write(a.IO.Out, s.Diagnosis)
 	}
 	return answer.Answer(a.IO.Out, format, s.Diagnosis, o)
 }

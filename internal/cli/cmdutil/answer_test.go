@@ -79,7 +79,7 @@ func TestAnswer(t *testing.T) {
 		{name: "markdown has what was done", format: "markdown", q: Question{Diagnose: says(answertest.DesyncProven())}, code: ExitFault,
 			has: []string{"# Incident record", "a repair of 9f6c0a34"}},
 		{name: "one host", format: "text", q: Question{Diagnose: says(answertest.DesyncProven()), Subject: "node/control2"}, code: ExitFault,
-			has: []string{"✗ host/control2: failed at ignition-fetched; 1 cause concerns it\n", "\nThe whole cluster: ✗ BROKEN", "pool-render-missing"},
+			has: []string{"✗ host/control2: failed at ignition-fetched; cause: ", "\nThe whole cluster: ✗ BROKEN", "pool-render-missing"},
 			not: []string{"Hosts: 3 of 3"}},
 		{name: "no such host", format: "text", q: Question{Diagnose: says(answertest.DesyncProven()), Subject: "node/other"}, err: "other"},
 		{name: "a host, and nothing could be checked", format: "text", q: Question{Diagnose: says(cannotCheck()), Subject: "node/other"}, code: ExitUndecided,

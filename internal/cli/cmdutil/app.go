@@ -123,14 +123,14 @@ func (a *App) StartLog() {
 	case a.Verbose > 1:
 		level = slog.LevelDebug
 	}
-	a.Log = slog.New(slog.NewTextHandler(a.IO.Err, &slog.HandlerOptions{Level: level, ReplaceAttr: a.cleanAttr}))
+	a.Log = slog.New(slog.NewTextHandler(a.IO.Err, &slog.HandlerOptions{Level: level, ReplaceAttr: a.CleanAttr}))
 	if a.IO.Logs != nil {
 		a.IO.Logs(a.Log)
 	}
 }
 
-// cleanAttr sanitizes the texts of a log record.
-func (a *App) cleanAttr(_ []string, attr slog.Attr) slog.Attr {
+// CleanAttr sanitizes the texts of a log record.
+func (a *App) CleanAttr(_ []string, attr slog.Attr) slog.Attr {
 	switch attr.Value.Kind() {
 	case slog.KindString:
 		attr.Value = slog.StringValue(a.WithoutSecrets(attr.Value.String()))
@@ -167,9 +167,26 @@ func (a *App) WithoutSecrets(text string) string {
 	return s.Message(text)
 }
 
+// WithoutSecretsOf returns what does WithoutSecrets for what is said about a text: parts of it, quoted alone, keep hidden
+// what the whole hides.
+func (a *App) WithoutSecretsOf(text string) func(string) string {
+	s, err := a.sanitizer()
+	if err != nil {
+		return a.WithoutSecrets
+	}
+	return s.About(text)
+}
+
 // CleanText makes a text harmless to print on one line: without secrets and escape sequences. What a
-// user types may hold a secret, too, and a screen is copied into tickets.
-func (a *App) CleanText(text string) string { return a.Style().Clean(a.WithoutSecrets(text)) }
+// user types may hold a secret, too, and a screen is copied into tickets. Escape sequences are shown, not obeyed, but where
+// a secret was taken out: between them it may go on.
+func (a *App) CleanText(text string) string {
+	without := a.WithoutSecrets(text)
+	if without == sanitize.Plain(text) {
+		return a.Style().Clean(text)
+	}
+	return a.Style().Clean(without)
+}
 
 // CleanLines makes an error harmless to print: without secrets and escape sequences. Its further lines are indented: one
 // that came from a server does not pass for one of ours.

@@ -164,3 +164,16 @@ func TestSession(t *testing.T) {
 		t.Error("two sessions of one frame load the catalog twice")
 	}
 }
+
+// TestCleanText: what a terminal obeys is shown as text, and a secret is not, also where both are together.
+func TestCleanText(t *testing.T) {
+	a := &App{IO: IO{Getenv: func(string) string { return "" }}, sanitizer: func() (*sanitize.Sanitizer, error) { return sanitize.New() }}
+	if got := a.CleanText("csr-\x1b]0;x\a"); got != `csr-\x1b]0;x\a` {
+		t.Errorf("%q", got)
+	}
+	for _, text := range []string{"password=kestrel77Clean", "\x1b[1mpass\x1b[0mword=kestrel77Clean\x1b]0;x\a"} {
+		if got := a.CleanText(text); strings.Contains(got, "kestrel77") || strings.Contains(got, "\x1b") {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

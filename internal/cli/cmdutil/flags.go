@@ -72,7 +72,13 @@ func (a *App) AddOutputFlags(cmd *cobra.Command, formats ...string) {
 				"applicable and stages of hosts that are done; each finding by itself")
 		}
 	})
-	CompleteChoice(cmd, "output", formats)
+	words := slices.Clone(formats)
+	for i, f := range words {
+		if name, _, valued := strings.Cut(f, "="); valued {
+			words[i] = name + "="
+		}
+	}
+	CompleteChoice(cmd, "output", words)
 }
 
 // AddFailOn adds --fail-on.
@@ -123,7 +129,12 @@ func (c *choice) String() string {
 func (c *choice) Type() string { return "WORD" }
 
 func (c *choice) Set(v string) error {
-	if !slices.Contains(c.allowed, v) {
+	word, _, valued := strings.Cut(v, "=")
+	fits := func(allowed string) bool { // WORD, or WORD=VALUE of which the word counts
+		name, _, takes := strings.Cut(allowed, "=")
+		return name == word && takes == valued
+	}
+	if !slices.ContainsFunc(c.allowed, fits) {
 		return session.Usagef("want one of %s", strings.Join(c.allowed, ", "))
 	}
 	*c.value = v
@@ -132,6 +143,6 @@ func (c *choice) Set(v string) error {
 
 // AddAnswerFlags adds the formats of a whole answer and --fail-on.
 func (a *App) AddAnswerFlags(cmd *cobra.Command) {
-	a.AddOutputFlags(cmd, "text", "wide", "name", "json", "yaml", "html", "markdown", "sarif", "junit")
+	a.AddOutputFlags(cmd, "text", "wide", "name", "json", "yaml", "html", "markdown", "sarif", "junit", "prom")
 	a.AddFailOn(cmd)
 }

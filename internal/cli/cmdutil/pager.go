@@ -91,11 +91,14 @@ func rows(text string, width int) int {
 	return n
 }
 
+// stderr is the process's own: os.Stderr is another for a moment where a client of an API is made.
+var stderr = os.Stderr
+
 // runPager runs a pager on the terminal. It ends when the reader leaves it, however much was read.
 // less quits where the text fits a screen, shows colors and leaves the text there.
 func runPager(program []string, text []byte) error {
 	cmd := exec.Command(program[0], program[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(text), os.Stdout, os.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(text), os.Stdout, stderr
 	cmd.Env = os.Environ()
 	if os.Getenv("LESS") == "" {
 		cmd.Env = append(cmd.Env, "LESS=FRX")
