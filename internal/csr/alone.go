@@ -3,12 +3,14 @@ package csr
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // maxListed bounds how many requests one sentence names, maxQuoted how much of an
@@ -57,7 +59,7 @@ func quoted(s string) string {
 // alone are the rules against a second requester in the host's name. Whoever has the bootstrap
 // credential may make a request at any time, also last; neither order nor content shows which of
 // several keys is the host's.
-func (j *judging) alone(same []csrs.Request) {
+func (j *judging) alone(same []*csrs.Request) {
 	if j.e.Key != "" {
 		j.must("key", "it was made with the key that a person named", j.r.KeyDigest == j.e.Key,
 			"its key is sha256:%s, named was sha256:%s", orNone(j.r.KeyDigest), j.e.Key)
@@ -68,16 +70,16 @@ func (j *judging) alone(same []csrs.Request) {
 	case len(rivals) == 0:
 		j.must("alone", rule, true, "none does")
 	case j.e.Key != "":
-		j.must("alone", rule+", or a person named the key", true, "chosen by a person among %s", describe(append(rivals, j.r)))
-	case j.e.Paced && paced(j.r, rivals) == "":
+		j.must("alone", rule+", or a person named the key", true, "chosen by a person among %s", describe(append(rivals, &j.r)))
+	case j.e.Paced && paced(&j.r, rivals) == "":
 		j.must("alone", rule+", or the keys came at the pace of a kubelet without an answer", true,
 			"the newest of %d keys, each 14 minutes or more after the one before", len(rivals)+1)
 	case j.e.Paced:
 		j.must("alone", rule+", or the keys came at the pace of a kubelet "+
-			"without an answer", false, "%s: %s", paced(j.r, rivals), describe(append(rivals, j.r)))
+			"without an answer", false, "%s: %s", paced(&j.r, rivals), describe(append(rivals, &j.r)))
 		j.d.WayOut = wayOut(j.r, j.e)
 	default:
-		j.must("alone", rule, false, "%s", describe(append(rivals, j.r)))
+		j.must("alone", rule, false, "%s", describe(append(rivals, &j.r)))
 		j.d.WayOut = wayOut(j.r, j.e)
 	}
 }
@@ -85,18 +87,18 @@ func (j *judging) alone(same []csrs.Request) {
 // rivals are the requests that a person would have to choose among: those of the
 // host and kind, made since it could ask, pending or approved, with another
 // key. A denied one was rejected by a person. The same key has the same holder.
-func (j *judging) rivals(same []csrs.Request) []csrs.Request {
-	var list []csrs.Request
+func (j *judging) rivals(same []*csrs.Request) []*csrs.Request {
+	var list []*csrs.Request
 	for _, o := range same {
 		counts := o.State == csrs.Pending || o.State == csrs.Approved || o.State == csrs.Issued
 		otherKey := o.KeyDigest != j.r.KeyDigest || o.KeyDigest == ""
-		if o.UID != j.r.UID && counts && otherKey && j.e.MayHaveMade(o) {
+		if o.UID != j.r.UID && counts && otherKey && j.e.MayHaveMade(*o) {
 			list = append(list, o)
 		}
 	}
 	for i := range j.p.Requests {
 		if o := &j.p.Requests[i]; j.elsewhere(o) {
-			list = append(list, *o)
+			list = append(list, o)
 		}
 	}
 	return list
@@ -106,10 +108,35 @@ func (j *judging) rivals(same []csrs.Request) []csrs.Request {
 // certificate of that name is the node's identity for the API server, whichever signer issued it
 // (kubernetes/kubernetes:staging/src/k8s.io/apiserver/pkg/authentication/request/x509 CommonNameUserConversion).
 // One that only waits for a signer that no one answers would stop the host, so that it counts once it was approved.
+// It counts while its certificate is valid, however old it is, and by the name in the certificate, which a signer may choose.
 func (j *judging) elsewhere(o *csrs.Request) bool {
 	kubelets := o.Kind == csrs.Client || o.Kind == csrs.Serving
 	answered := o.State == csrs.Approved || o.State == csrs.Issued
-	return !kubelets && answered && o.CN == j.r.CN && o.CN != "" && o.KeyDigest != j.r.KeyDigest && j.e.MayHaveMade(*o)
+	named, over := o.CN == j.r.CN, false
+	if c := o.Certificate; c != nil {
+		named = named || c.Subject.CommonName == j.r.CN
+		over = !j.p.Now.Before(c.NotAfter)
+	}
+	return !kubelets && answered && named && !over && o.KeyDigest != j.r.KeyDigest
+}
+
+// oneClient is the rule that since the host could ask one key got its identity: of two, one may be a stranger's, who
+// then asks for the serving certificate, too.
+func (j *judging) oneClient() {
+	var holders []*csrs.Request
+	for i := range j.p.Requests {
+		o := &j.p.Requests[i]
+		answered := o.State == csrs.Approved || o.State == csrs.Issued
+		if o.Kind != csrs.Client || o.NodeName != j.r.NodeName || !answered || o.Requester != openshift.NodeBootstrapper || !j.e.MayHaveMade(*o) {
+			continue
+		}
+		if !slices.ContainsFunc(holders, func(h *csrs.Request) bool { return h.KeyDigest == o.KeyDigest }) {
+			holders = append(holders, o)
+		}
+	}
+	if len(holders) > 1 {
+		j.must("one-client", "one key got the host's client certificate, or a person named the key of this request", j.e.Key != "", "%s", describe(holders))
+	}
 }
 
 // MayHaveMade reports whether a request was made after the host could first ask.
@@ -118,7 +145,7 @@ func (e *Expectation) MayHaveMade(r csrs.Request) bool {
 }
 
 // describe names requests by what distinguishes them.
-func describe(list []csrs.Request) string {
+func describe(list []*csrs.Request) string {
 	var out []string
 	for i, r := range list {
 		if i == maxListed {
@@ -130,7 +157,7 @@ func describe(list []csrs.Request) string {
 	return strings.Join(out, "; ")
 }
 
-func one(r csrs.Request) string {
+func one(r *csrs.Request) string {
 	state := string(r.State)
 	if r.Approval.Reason != "" {
 		state += " (" + r.Approval.Reason + ")"

@@ -102,8 +102,11 @@ func Approve(ctx context.Context, api API, name, uid, spec string, e *Expectatio
 	if err != nil {
 		return Decision{}, err
 	}
-	if got := evidence.String(content, "metadata", "uid"); got != uid || have != spec {
+	if got := evidence.String(content, "metadata", "uid"); got != uid {
 		return Decision{}, fmt.Errorf("approve request %s: the request was replaced since it was checked (uid %s, was %s)", name, got, uid)
+	}
+	if have != spec {
+		return Decision{}, fmt.Errorf("approve request %s: its content was changed since it was checked", name)
 	}
 	snapshot, err := Gather(ctx, api, now())
 	if err != nil {
@@ -129,9 +132,22 @@ func ApproveIn(ctx context.Context, api API, r csrs.Request, e *Expectation, p S
 		return Decision{}, err
 	}
 	if now.UID != r.UID || now.KeyDigest != r.KeyDigest || now.Requester != r.Requester || now.Signer != r.Signer {
-		return Decision{}, fmt.Errorf("approve request %s: the request was replaced since it was judged (uid %s, was %s)", r.Name, now.UID, r.UID)
+		return Decision{}, fmt.Errorf("approve request %s: the request was replaced since it was judged: %s", r.Name, replaced(now, r))
 	}
 	return write(ctx, api, content, e, p, who, dryRun, dryRun)
+}
+
+// replaced says what a request has that the one of before did not.
+func replaced(now, was csrs.Request) string {
+	switch {
+	case now.UID != was.UID:
+		return fmt.Sprintf("uid %s, was %s", now.UID, was.UID)
+	case now.KeyDigest != was.KeyDigest:
+		return "it has another key"
+	case now.Requester != was.Requester:
+		return "it has another requester"
+	}
+	return "it has another signer"
 }
 
 // write judges the request as it was read last and approves it. With try the server first

@@ -56,7 +56,7 @@ func TestApproveReadsAgain(t *testing.T) {
 	e := &Expectation{Name: "control0", Explicit: true}
 	tests := []struct{ name, uid, spec, want string }{
 		{"replaced", "b", spec, "was replaced since"},
-		{"other content", "a", "00", "was replaced since"},
+		{"other content", "a", "00", "content was changed since"},
 		{"refused by a rule", "a", spec, "is not approved"},
 	}
 	for _, tt := range tests {

@@ -99,9 +99,9 @@ func keysOf(p Snapshot, r csrs.Request) int {
 // paced returns why keys did not come at a kubelet's pace, "" where they did: all are pending, each
 // is older than the next one by a retry, and r is the newest. A kubelet that was
 // answered does not ask again.
-func paced(r csrs.Request, rivals []csrs.Request) string {
+func paced(r *csrs.Request, rivals []*csrs.Request) string {
 	all := append(slices.Clone(rivals), r)
-	slices.SortStableFunc(all, func(a, b csrs.Request) int { return a.Created.Compare(b.Created) })
+	slices.SortStableFunc(all, func(a, b *csrs.Request) int { return a.Created.Compare(b.Created) })
 	for i, o := range all {
 		switch {
 		case o.State != csrs.Pending:

@@ -39,10 +39,12 @@ import (
 // Reason is the reason of our Approved condition.
 const Reason = "RollcallApprove"
 
+// MaxOfHost is how many requests for one host may wait. A kubelet files about four in an hour.
+const MaxOfHost = 20
+
 // Limits of what is approved.
 const (
 	maxAge    = time.Hour        // older requests are of no use to a kubelet that retries
-	maxOfHost = 20               // requests for one host that wait; a kubelet files about four in an hour
 	clockSkew = 10 * time.Second // between the source of the boot time and the API server
 	deadAfter = 5 * time.Minute  // a lease not renewed for so long is a dead kubelet's
 )
@@ -64,16 +66,21 @@ type Expectation struct {
 	IPs      []string // as declared
 	DNS      []string // further names, as declared
 	Shared   []string // of the further names those that another declared host has, too
+	Claimed  []Claim  // of the addresses those that another expected host has, too
 	Source   string   // who declared it: "--expect", "BareMetalHost openshift-machine-api/x"
 	Explicit bool     // a person named it for this
 	Rebuild  bool     // a person confirmed that a dead Node of that name is being rebuilt
 	// NotBefore is since when the host can have asked, and Boot how that is known.
 	NotBefore time.Time
 	Boot      string
+	// NotInstalled is why the host boots nothing that was written to it, "" where it may: a first certificate is for
+	// none, whatever a person says of its boot, but not where a person named the host.
+	NotInstalled string
 	// NotAfter is until when its first certificate is expected; zero is without a limit.
 	NotAfter time.Time
-	// Joined is the Node that the host's Machine belongs to already, "" where there is none.
-	Joined string
+	// Joined is the Node that the host's Machine belongs to already, "" where there is none, and JoinedUID its UID, "" where
+	// the Machine does not say.
+	Joined, JoinedUID string
 	// Key is the digest of the public key that a person named for the host, in hex;
 	// "" where no one did. It is the only way to choose among several keys.
 	Key string
@@ -83,6 +90,12 @@ type Expectation struct {
 	// Object is the object that declares the host, for the record; the zero value where
 	// there is none.
 	Object ObjectRef
+}
+
+// Claim is an address that another host has, too, and which one that is.
+type Claim struct {
+	IP netip.Addr
+	By string
 }
 
 // ObjectRef refers to an API object.
@@ -110,14 +123,20 @@ func ParseExpect(text string) (Expectation, error) {
 	if !has {
 		return e, nil
 	}
-	for _, one := range strings.Split(list, ",") {
+	addresses := strings.Split(list, ",")
+	for i, one := range addresses {
 		if strings.TrimSpace(one) == AddressHole {
 			return e, fmt.Errorf("expectation %q: write an address of %s instead of %s. It must come from you, not from the request: "+
 				"from agent-config or nmstate, the DHCP lease, DNS or the host's screen", text, name, AddressHole)
 		}
 		ip, err := netip.ParseAddr(strings.TrimSpace(one))
 		if err != nil {
-			return e, fmt.Errorf("read expectation %q: %q is not an address", text, one)
+			// It is not repeated: what was typed by mistake may be a password, of which its name tells.
+			which := ""
+			if len(addresses) > 1 {
+				which = fmt.Sprintf(" (number %d)", i+1)
+			}
+			return e, fmt.Errorf("read expectation %q: the value behind the sign = is not an address%s", text, which)
 		}
 		e.IPs = append(e.IPs, ip.Unmap().String())
 	}
@@ -130,9 +149,18 @@ type Node struct {
 	Ready     bool
 	Control   bool
 	Addresses []string // IPs
+	Hostnames []string // as its kubelet writes them; they can only refuse
+	UID       string
 	Renewed   time.Time
 	Created   time.Time // zero where it is not known
 	Port      int       // of the kubelet; 0 where the Node has none
+	// ProviderID and Machine (NAMESPACE/NAME) tie the Node to a Machine; "" where they are not set.
+	ProviderID, Machine string
+}
+
+// hasHostname reports whether a Node's kubelet gives it a name.
+func (n Node) hasHostname(name string) bool {
+	return slices.ContainsFunc(n.Hostnames, func(have string) bool { return strings.EqualFold(strings.TrimSuffix(have, "."), name) })
 }
 
 // Snapshot is what is known of the cluster at one moment.
@@ -143,6 +171,9 @@ type Snapshot struct {
 	Machines int
 	Declared []Declared // the hosts that Machines and BareMetalHosts name
 	VIPs     []string
+	Names    []string       // of the cluster's API, from outside and from inside
+	Apps     []string       // domains of the cluster's applications, in lower case
+	AppsGap  string         // why some of them may not be known; a further name of a host is then not known to be its own
 	CIDRs    []netip.Prefix // of pods and services
 	Unread   string         // why it is not known which hosts the cluster expects; "" where it is
 	Gaps     []string       // what the rules need and could not be read; a decision is then not known
@@ -192,11 +223,23 @@ func Judge(r csrs.Request, expected *Expectation, p Snapshot) Decision {
 			j.client()
 		}
 	}
+	if expected != nil && j.d.holds() { // takes milliseconds, and of a flood each would
+		why := r.Factored()
+		j.must("key-factors", "the factors of its key are not to be found in a moment", why == "", "%s", orText(why, "none was"))
+	}
 	if len(p.Gaps) > 0 {
 		j.must("read", "everything that the rules need was read", false, "not read: %s", strings.Join(p.Gaps, "; "))
 		j.d.Checks[len(j.d.Checks)-1].Result = csrs.Unknown
 	}
 	return j.decide()
+}
+
+// OpenCheck is the name of the check that a request waits.
+const OpenCheck = "open"
+
+// holds reports whether every rule that was tried holds.
+func (d Decision) holds() bool {
+	return !slices.ContainsFunc(d.Checks, func(c Check) bool { return c.Result != csrs.Passed })
 }
 
 type judging struct {
@@ -217,8 +260,8 @@ func (j *judging) must(name, rule string, ok bool, format string, args ...any) {
 func (j *judging) decide() Decision {
 	for _, c := range j.d.Checks {
 		if c.Result != csrs.Passed {
-			j.d.Why = c.Rule + ": " + c.Detail
-			if c.Name == "open" {
+			j.d.Why = c.Detail + " (must hold: " + c.Rule + ")"
+			if c.Name == OpenCheck {
 				j.d.Why = "already " + string(j.r.State)
 			}
 			if c.Name != "alone" {
@@ -239,7 +282,7 @@ func (j *judging) decide() Decision {
 // common are the rules that need no expectation.
 func (j *judging) common() {
 	r := j.r
-	j.must("open", "the request is pending", r.State == csrs.Pending, "it is %s", r.State)
+	j.must(OpenCheck, "the request is pending", r.State == csrs.Pending, "it is %s", r.State)
 	j.must("signer", "it is a request with which a kubelet joins", (r.Kind == csrs.Client || r.Kind == csrs.Serving) && !r.Renews(),
 		"%s request to %s by %s", r.Kind, r.Signer, r.Requester)
 	for _, c := range csrs.SignerRules(r) {
@@ -266,107 +309,11 @@ func (j *judging) source() string {
 		"only a claim; " + hint
 }
 
-// waiting counts the requests of the last hour for the host. The machine approver counts
-// those for all hosts, and stops for all (csrs.countFlood); here a kubelet that restarts
-// in a loop, or a stranger, stops the approval of one host.
-func (j *judging) waiting() int {
-	n := 0
-	for i := range j.p.Requests {
-		o := &j.p.Requests[i]
-		if o.State == csrs.Pending && o.NodeName == j.r.NodeName && o.Kind == j.r.Kind && j.p.Now.Sub(o.Created) < maxAge {
-			n++
-		}
-	}
-	return n
-}
-
 func orNone(s string) string {
 	if s == "" {
 		return "(none)"
 	}
 	return s
-}
-
-// host are the rules on the expected host.
-func (j *judging) host() {
-	j.must("role", "a control-plane host, and one of a role that is not known to be a worker's, is named by a person",
-		j.e.Role == "worker" || j.e.Explicit, "role %s, %s", orNone(j.e.Role), j.e.Source)
-	if hosts := j.holders(); len(hosts) > 1 {
-		j.must("own-name", "no two hosts have its name", false, "%s have it", list(hosts))
-	}
-	joined := j.joined()
-	j.must("joined", "the host's Machine belongs to no other Node", joined == "" || joined == j.e.Name, "its nodeRef is %s", orNone(joined))
-	j.must("key-elsewhere", "its key asks for no other name", j.otherName() == "", "%s", orText(j.otherName(), "it does not"))
-	created := j.r.Created
-	since, how := j.since()
-	j.must("boot", "it was made after the host could first ask", !since.IsZero() && !created.Before(since.Add(-clockSkew)),
-		"made %s; %s; the clocks of the two may differ by %s", stamp(created), how, clockSkew)
-	if j.r.Kind == csrs.Client && !j.e.NotAfter.IsZero() {
-		j.must("window", "it was made while the host was expected", !created.After(j.e.NotAfter), "made %s; expected until %s", stamp(created),
-			stamp(j.e.NotAfter))
-	}
-	j.must("age", "it is less than an hour old", j.p.Now.Sub(created) < maxAge && !created.After(j.p.Now.Add(clockSkew)),
-		"made %s", stamp(created)) // the clock stays out of the record: the same request gives the same one
-	same := csrs.Siblings(j.p.Requests, j.r)
-	if j.renews() {
-		j.must("newest", "it is the newest of the kubelet", same[len(same)-1].UID == j.r.UID, "%d requests of this kind for the host", len(same))
-		return
-	}
-	j.alone(same)
-	mine := slices.DeleteFunc(slices.Clone(same), func(o csrs.Request) bool { return o.KeyDigest != j.r.KeyDigest })
-	newest := len(mine) > 0 && mine[len(mine)-1].UID == j.r.UID
-	j.must("newest", "it is the newest with its key", newest, "%d requests of this kind for the host with this key", len(mine))
-	j.must("in-flight", "no other request of its host was approved since it booted", j.spent(same) == "", "%s", orText(j.spent(same), "none was"))
-	waiting := j.waiting()
-	j.must("flood", "there is no storm of requests for the host", waiting <= maxOfHost, "%d wait, the limit is %d", waiting, maxOfHost)
-}
-
-// since is since when the host can have made the request, and how that is known. A
-// serving request is made by the Node itself, so not before there was one.
-func (j *judging) since() (time.Time, string) {
-	if n, exists := j.p.node(j.e.Name); j.r.Kind == csrs.Serving && j.e.NotBefore.IsZero() && exists && !n.Created.IsZero() {
-		return n.Created, "its Node was created at " + stamp(n.Created)
-	}
-	return j.e.NotBefore, bootText(j.e)
-}
-
-func orText(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
-func bootText(e *Expectation) string {
-	if e.NotBefore.IsZero() {
-		if e.Boot == "" {
-			return "it is not known when the host booted"
-		}
-		return "it is not known when the host booted: " + e.Boot
-	}
-	return e.Boot
-}
-
-// spent names another request that was approved for the expectation: each allows one approval.
-func (j *judging) spent(same []csrs.Request) string {
-	for _, o := range same {
-		answered := o.State == csrs.Approved || o.State == csrs.Issued
-		if o.UID != j.r.UID && answered && j.e.MayHaveMade(o) {
-			return fmt.Sprintf("%s was approved (%s), UID %s, key sha256:%s", o.Name, o.Approval.Reason, o.UID, orNone(o.KeyDigest))
-		}
-	}
-	return ""
-}
-
-// otherName returns a request for another name that was made with the same key. A
-// kubelet asks for its own name only.
-func (j *judging) otherName() string {
-	for _, o := range j.p.Requests {
-		if o.KeyDigest == j.r.KeyDigest && o.CN != j.r.CN {
-			return fmt.Sprintf("%s asks for %s with it", o.Name, quoted(o.CN))
-		}
-	}
-	return ""
 }
 
 func list(s []string) string {

@@ -128,6 +128,12 @@ func TestJudge(t *testing.T) {
 		}
 		s.p.Requests = append(s.p.Requests, o)
 	}
+	alsoNamed := func(s *scene, name string) {
+		ask(func(a *asked) { a.template.DNSNames = append(a.template.DNSNames, name) })(s)
+		s.e.DNS = append(s.e.DNS, name)
+		s.p.Names = []string{"api.c.example.com", "api-int.c.example.com"}
+		s.p.Apps = []string{"apps.c.example.com", "shop.example.org"}
+	}
 	rename := func(s *scene, to string) {
 		ask(func(a *asked) { a.template.Subject.CommonName = openshift.NodeUserPrefix + to })(s)
 		s.e.Name = to
@@ -144,6 +150,50 @@ func TestJudge(t *testing.T) {
 		{"client with the old usages", client, ask(func(a *asked) {
 			a.api.Spec.Usages = []certificatesv1.KeyUsage{"key encipherment", "digital signature", "client auth"}
 		}), ""},
+		{"another Node has its name as a hostname", client, func(s *scene) {
+			s.p.Nodes = []Node{{Name: "egret", Hostnames: []string{"Control0."}}}
+		}, "node egret has it as its hostname"},
+		{"a serving name is the hostname of another Node", serving, func(s *scene) {
+			ask(func(a *asked) { a.template.DNSNames = append(a.template.DNSNames, "moss.example") })(s)
+			s.e.DNS, s.p.Nodes[1].Hostnames = []string{"moss.example"}, []string{"moss.example"}
+		}, "moss.example is a name of node control1"},
+		{"two keys got the client certificate", serving, func(s *scene) {
+			o := s.p.Requests[0]
+			o.Name, o.UID, o.KeyDigest = "csr-d", "d", strings.Repeat("d", 64)
+			s.p.Requests = append(s.p.Requests, o)
+		}, "one key got the host's client certificate"},
+		{"two keys got it, and a person named the serving key", serving, func(s *scene) {
+			o := s.p.Requests[0]
+			o.Name, o.UID, o.KeyDigest = "csr-d", "d", strings.Repeat("d", 64)
+			s.p.Requests = append(s.p.Requests, o)
+			named(s)
+		}, ""},
+		{"two keys got it, one before the host booted", serving, func(s *scene) {
+			o := s.p.Requests[0]
+			o.Name, o.UID, o.KeyDigest, o.Created = "csr-d", "d", strings.Repeat("d", 64), s.e.NotBefore.Add(-time.Minute)
+			s.p.Requests = append(s.p.Requests, o)
+		}, ""},
+		{"an address of a Machine that calls itself otherwise", serving, func(s *scene) {
+			s.p.Declared = []Declared{{Object: "Machine m-9", Names: []string{"m-9", "moss"}, Hostnames: []string{"moss"}, Addresses: []string{"192.0.2.10"}}}
+		}, "192.0.2.10 is an address of Machine m-9"},
+		{"an address of an object that may be the host", serving, func(s *scene) {
+			s.p.Declared = []Declared{{Object: "BareMetalHost rack-9", Names: []string{"rack-9"}, Addresses: []string{"192.0.2.10"}}}
+		}, ""},
+		{"an address of its own Machine", serving, func(s *scene) {
+			s.p.Declared = []Declared{{Object: "Machine m-0", Names: []string{"m-0", "control0"}, Hostnames: []string{"control0"}, Addresses: []string{"192.0.2.10"}}}
+		}, ""},
+		{"an address that another inventory gives to another host", serving, func(s *scene) {
+			s.e = For([]Expectation{*s.e, {Name: "moss", IPs: []string{"192.0.2.10"}, Source: "a Machine"}}, "control0")
+		}, "192.0.2.10 is also an address of moss (a Machine)"},
+		{"an address that another inventory gives to the same host", serving, func(s *scene) {
+			s.e.DNS = []string{"rack-0"}
+			s.e = For([]Expectation{*s.e, {Name: "rack-0", IPs: []string{"192.0.2.10"}, Source: "a BareMetalHost"}}, "control0")
+		}, ""},
+		{"an older Node whose Machine belongs to one of another UID", serving, func(s *scene) {
+			s.p.Requests = nil
+			s.e.Explicit, s.e.Role, s.e.Joined, s.e.JoinedUID = false, "worker", "control0", "before"
+			s.p.Nodes[0].Created, s.p.Nodes[0].UID = noon.Add(-48*time.Hour), "now"
+		}, "there is no client request of it with a certificate"},
 		{"it is not expected", client, func(s *scene) { s.e = nil }, "it is not expected"},
 		{"another host is expected", client, func(s *scene) { s.e.Name = "control9" }, "the host is expected"},
 		{"a master that no person named", client, func(s *scene) { s.e.Explicit = false }, "named by a person"},
@@ -154,7 +204,24 @@ func TestJudge(t *testing.T) {
 		{"another signer certified the name for a kubelet that serves", serving, func(s *scene) { elsewhere(s, csrs.Approved, time.Second, true) }, several},
 		{"another signer certified the same key", client, func(s *scene) { elsewhere(s, csrs.Issued, time.Second, false) }, ""},
 		{"another signer is asked and has not answered", client, func(s *scene) { elsewhere(s, csrs.Pending, time.Second, true) }, ""},
-		{"another signer certified the name before the host booted", client, func(s *scene) { elsewhere(s, csrs.Issued, -time.Hour, true) }, ""},
+		{"another signer certified the name before the host booted", client, func(s *scene) { elsewhere(s, csrs.Issued, -time.Hour, true) }, "no other key"},
+		{"another signer's certificate of the name is over", client, func(s *scene) {
+			elsewhere(s, csrs.Issued, -time.Hour, true)
+			s.p.Requests[len(s.p.Requests)-1].Certificate = &x509.Certificate{NotAfter: noon}
+		}, ""},
+		{"another signer put the name into a certificate", client, func(s *scene) {
+			elsewhere(s, csrs.Issued, time.Second, true)
+			o := &s.p.Requests[len(s.p.Requests)-1]
+			o.CN, o.Certificate = "foo", &x509.Certificate{NotAfter: noon.Add(time.Hour), Subject: pkix.Name{CommonName: s.r.CN}}
+		}, "no other key"},
+		{"the node itself asked before", client, func(s *scene) {
+			s.p.Requests = append(s.p.Requests, csrs.Request{Name: "csr-n", UID: "n", Kind: csrs.Serving, State: csrs.Pending, NodeName: s.e.Name,
+				Requester: s.r.CN, Created: s.e.NotBefore.Add(time.Second), KeyDigest: strings.Repeat("f", 64)})
+		}, "no one is that node yet"},
+		{"its Machine has a Node that is gone", client, func(s *scene) {
+			s.e.Explicit, s.e.Role, s.e.Joined = false, "worker", "control0"
+		}, "no Node has joined"},
+		{"its name is that of the API", client, func(s *scene) { s.p.Names = []string{"control0"} }, "is a name of the cluster's API"},
 		{"the Node has no addresses yet", serving, func(s *scene) { s.p.Nodes[0].Addresses = nil }, "cannot be checked yet"},
 		{"the Node has no addresses yet, and the address is virtual", serving, func(s *scene) {
 			s.p.Nodes[0].Addresses = nil
@@ -212,7 +279,7 @@ func TestJudge(t *testing.T) {
 			s.e.Rebuild, s.p.Nodes = true, []Node{{Name: "control0", Renewed: noon.Add(-time.Hour)}}
 		}, ""},
 		{"a storm for the host", client, func(s *scene) {
-			for range maxOfHost + 1 {
+			for range MaxOfHost + 1 {
 				sibling(s, csrs.Pending, -time.Second)
 			}
 		}, "storm"},
@@ -285,6 +352,24 @@ func TestJudge(t *testing.T) {
 		{"a named host whose Machine belongs to another Node", client, func(s *scene) {
 			s.p.Declared = []Declared{{Object: "Machine m0", Names: []string{"m0", "control0"}, Node: "othernode"}}
 		}, "belongs to no other Node"},
+		{"a BareMetalHost from which nothing boots", client, func(s *scene) {
+			s.e.Explicit, s.e.Role, s.e.NotInstalled = false, "worker", "its BareMetalHost is available"
+		}, "is available"},
+		{"the same, and a person named the host", client, func(s *scene) { s.e.NotInstalled = "its BareMetalHost is available" }, ""},
+		{"a declared wildcard", serving, func(s *scene) { alsoNamed(s, "*.example.com") }, "is not a name of one host"},
+		{"a declared name with a dot at its end", serving, func(s *scene) { alsoNamed(s, "control0.") }, "is not a name of one host"},
+		{"a declared address as a name", serving, func(s *scene) { alsoNamed(s, "192.0.2.12") }, "is not a name of one host"},
+		{"a declared name that every host has", serving, func(s *scene) { alsoNamed(s, "localhost") }, "is not a name of one host"},
+		{"a declared name of a Service", serving, func(s *scene) { alsoNamed(s, "kubernetes.default.svc") }, "is a name of a Service"},
+		{"a declared name of the API", serving, func(s *scene) { alsoNamed(s, "api-int.c.example.com") }, "is a name of the cluster's API"},
+		{"a declared name of applications", serving, func(s *scene) { alsoNamed(s, "console.apps.c.example.com") }, "is a name of the cluster's applications"},
+		{"a further name, and the domains of applications are not known", serving, func(s *scene) {
+			alsoNamed(s, "control0.c.example.com")
+			s.p.AppsGap = "ingresses: not collected"
+		}, "is not known: ingresses"},
+		{"its own name alone, and the domains of applications are not known", serving, func(s *scene) { s.p.AppsGap = "ingresses: not collected" }, ""},
+		{"a name of applications under a domain of their own", serving, func(s *scene) { alsoNamed(s, "console.shop.example.org") }, "is a name of the cluster's applications"},
+		{"a declared name of the host's own", serving, func(s *scene) { alsoNamed(s, "control0.c.example.com") }, ""},
 		{"a first label that two Nodes have", serving, func(s *scene) {
 			s.p.Nodes = append(s.p.Nodes, Node{Name: "control0.example.org"})
 		}, ""},
@@ -364,90 +449,5 @@ func TestJudge(t *testing.T) {
 				t.Errorf("an approval says what was not proven: %q", d.NotProven)
 			}
 		})
-	}
-}
-
-func TestParseExpect(t *testing.T) {
-	e, err := ParseExpect("control0=192.0.2.10, 2001:db8::1")
-	if err != nil || e.Name != "control0" || !slices.Equal(e.IPs, []string{"192.0.2.10", "2001:db8::1"}) || !e.Explicit {
-		t.Errorf("ParseExpect: %+v, %v", e, err)
-	}
-	for _, bad := range []string{"", "=1.2.3.4", "a=x", "a=", "a b", "*", "a,b"} {
-		if _, err := ParseExpect(bad); err == nil {
-			t.Errorf("ParseExpect(%q) is content", bad)
-		}
-	}
-}
-
-func FuzzParseExpect(f *testing.F) {
-	f.Add("control0=192.0.2.10,::1")
-	f.Fuzz(func(t *testing.T, text string) {
-		e, err := ParseExpect(text)
-		if err != nil {
-			return
-		}
-		for _, ip := range e.IPs {
-			if _, err := netip.ParseAddr(ip); err != nil {
-				t.Errorf("%q gives the address %q", text, ip)
-			}
-		}
-	})
-}
-
-// TestSeveralKeysAreNamed: the refusal names every request by UID and whole key,
-// says that they may all be the host's, and how to find out.
-func TestSeveralKeysAreNamed(t *testing.T) {
-	a, b := clientRequest(), clientRequest()
-	b.Name, b.UID, b.KeyDigest = "csr-b", "uid-b", strings.Repeat("b", 64)
-	a.UID = "uid-a"
-	e := &Expectation{Name: "control0", Explicit: true, IPs: []string{"192.0.2.10"}, NotBefore: noon.Add(-time.Hour), Boot: "it booted"}
-	d := Judge(a, e, Snapshot{Now: noon, Requests: []csrs.Request{a, b}})
-	for _, want := range []string{"UID uid-a", "UID uid-b", a.KeyDigest, b.KeyDigest} {
-		if !strings.Contains(d.Why, want) {
-			t.Errorf("the refusal lacks %s: %s", want, d.Why)
-		}
-	}
-	for _, want := range []string{"15 minutes", "restart the kubelet of control0", "--expect control0=192.0.2.10", "--key sha256:",
-		"kubelet-client-current.pem", "deny"} {
-		if !strings.Contains(d.WayOut, want) {
-			t.Errorf("the way out lacks %q: %s", want, d.WayOut)
-		}
-	}
-	var many []csrs.Request
-	for range 50 {
-		b.UID += "x"
-		many = append(many, b)
-	}
-	if d = Judge(a, e, Snapshot{Now: noon, Requests: append(many, a)}); len(d.Why) > 2000 || !strings.Contains(d.Why, "more") {
-		t.Errorf("a refusal of %d bytes: %.200s", len(d.Why), d.Why)
-	}
-}
-
-func TestParseKey(t *testing.T) {
-	digest := strings.Repeat("0a", 32)
-	if got, err := ParseKey("sha256:" + digest); err != nil || got != digest {
-		t.Errorf("ParseKey: %q, %v", got, err)
-	}
-	for _, bad := range []string{"", digest, "sha256:", "sha256:" + digest[:16], "sha256:" + digest + "0", "sha256:" + strings.ToUpper(digest),
-		"sha256:" + digest + "\n"} {
-		if got, err := ParseKey(bad); err == nil {
-			t.Errorf("ParseKey(%q) is content: %q", bad, got)
-		}
-	}
-}
-
-func TestShown(t *testing.T) {
-	for _, tt := range []struct{ node, cn, want string }{
-		{"control0", "system:node:control0", "control0"},
-		{"control0\x1b[2K\u202e", "", `"control0\x1b[2K\u202e"`},
-		{"", "system:admin", `"system:admin"`},
-		{"", "", ""},
-	} {
-		if got := Shown(csrs.Request{NodeName: tt.node, CN: tt.cn}); got != tt.want {
-			t.Errorf("Shown(%q, %q) = %s, want %s", tt.node, tt.cn, got, tt.want)
-		}
-	}
-	if got := Shown(csrs.Request{NodeName: strings.Repeat("\n", 1<<20)}); len(got) > 4*maxQuoted {
-		t.Errorf("%d bytes are shown", len(got))
 	}
 }

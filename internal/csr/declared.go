@@ -14,6 +14,36 @@ type Declared struct {
 	Object string   // "Machine x"
 	Names  []string // of the object, and of the host where the object has it
 	Node   string   // that the Machine belongs to, "" where there is none
+	// Hostnames are of Names those that the host itself has, and not only its object.
+	Hostnames []string
+	Addresses []string // IPs
+	// ProviderID is the Machine's. ControlPlane says what makes the host one of the control plane, "" where nothing does.
+	ProviderID, ControlPlane string
+}
+
+// controlPlane says what makes a Machine one of the control plane: a label for its Node, its owner, or the user-data with which it boots
+// (openshift/api:machine/v1beta1 MachineSpec; openshift/installer:pkg/asset/machines/userdata.go).
+func controlPlane(m map[string]any) string {
+	for _, part := range [][]string{{"metadata", "labels"}, {"spec", "metadata", "labels"}} {
+		labels, _ := evidence.Field(m, part...).(map[string]any)
+		for _, label := range []string{openshift.MasterLabel, openshift.ControlPlaneLabel} {
+			if _, has := labels[label]; has {
+				return "has the label " + label
+			}
+		}
+	}
+	owners, _ := evidence.Field(m, "metadata", "ownerReferences").([]any)
+	for _, o := range owners {
+		if owner, _ := o.(map[string]any); evidence.String(owner, "kind") == "ControlPlaneMachineSet" {
+			return "is owned by a ControlPlaneMachineSet"
+		}
+	}
+	for _, field := range []string{"userData", "userDataSecret"} {
+		if evidence.String(m, "spec", "providerSpec", "value", field, "name") == "master-user-data" {
+			return "boots with the user-data of masters"
+		}
+	}
+	return ""
 }
 
 // declaredBy returns the hosts of Machines, with the BareMetalHosts that they consume, and the other BareMetalHosts.
@@ -26,12 +56,15 @@ func declaredBy(machines, hosts []map[string]any) []Declared {
 			continue
 		}
 		name := evidence.String(m, "metadata", "name")
-		d := Declared{Object: "Machine " + name, Names: []string{name}, Node: evidence.String(m, "status", "nodeRef", "name")}
+		d := Declared{Object: "Machine " + name, Names: []string{name}, Node: evidence.String(m, "status", "nodeRef", "name"),
+			ProviderID: evidence.String(m, "spec", "providerID"), ControlPlane: controlPlane(m)}
 		addresses, _ := evidence.Field(m, "status", "addresses").([]any)
 		for _, a := range addresses {
 			switch address, _ := a.(map[string]any); evidence.String(address, "type") {
 			case "Hostname", "InternalDNS", "ExternalDNS":
-				d.Names = append(d.Names, evidence.String(address, "address"))
+				d.isCalled(evidence.String(address, "address"))
+			case "InternalIP", "ExternalIP":
+				d.Addresses = append(d.Addresses, evidence.String(address, "address"))
 			}
 		}
 		at[name] = len(list)
@@ -45,21 +78,50 @@ func declaredBy(machines, hosts []map[string]any) []Declared {
 			continue
 		}
 		name := evidence.String(h, "metadata", "name")
-		names := []string{name}
-		if found := evidence.String(h, "status", "hardware", "hostname"); found != "" {
-			names = append(names, found)
+		d := Declared{Object: "BareMetalHost " + name, Names: []string{name}}
+		d.isCalled(evidence.String(h, "status", "hardware", "hostname"))
+		nics, _ := evidence.Field(h, "status", "hardware", "nics").([]any)
+		for _, n := range nics {
+			if nic, _ := n.(map[string]any); evidence.String(nic, "ip") != "" {
+				d.Addresses = append(d.Addresses, evidence.String(nic, "ip"))
+			}
 		}
-		i, ok := at[evidence.String(h, "spec", "consumerRef", "name")]
-		if !ok {
+		i, ok := 0, false
+		if consumer := evidence.String(h, "spec", "consumerRef", "name"); consumer == "" {
 			i, ok = hostOf[name]
+		} else if ns := evidence.String(h, "spec", "consumerRef", "namespace"); slices.Contains([]string{"", "Machine"},
+			evidence.String(h, "spec", "consumerRef", "kind")) && (ns == "" || ns == openshift.MachineAPINamespace) {
+			i, ok = at[consumer] // and no other one, whatever a Machine says of this host
 		}
 		if ok {
-			list[i].Names = append(list[i].Names, names...)
+			list[i].Names = append(list[i].Names, d.Names...)
+			list[i].Hostnames = append(list[i].Hostnames, d.Hostnames...)
+			list[i].Addresses = append(list[i].Addresses, d.Addresses...)
 			continue
 		}
-		list = append(list, Declared{Object: "BareMetalHost " + name, Names: names})
+		list = append(list, d)
 	}
 	return list
+}
+
+// isCalled adds a name that the host itself has; none that every host has before it has its own.
+func (d *Declared) isCalled(name string) {
+	if name = strings.TrimSuffix(name, "."); name == "" {
+		return
+	}
+	d.Names = append(d.Names, name)
+	if hostName(strings.ToLower(name)) && !defaultName(name) && !isAddress(name) {
+		d.Hostnames = append(d.Hostnames, name)
+	}
+}
+
+// other reports whether this is surely another host than one of a name: it belongs to another Node, or calls itself
+// otherwise. An object alone may have any name.
+func (d Declared) other(name string) bool {
+	if d.called(name) || d.Node == name {
+		return false
+	}
+	return d.Node != "" || len(d.Hostnames) > 0
 }
 
 // called reports whether a host has a name, whole or as its first label.

@@ -1,11 +1,13 @@
 package csr
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Expected returns what objects of the cluster, or a plan, declare about the hosts that are
@@ -33,7 +35,8 @@ func Expected(declared []inventory.Host, boot func(inventory.Host) (time.Time, s
 		if !h.Expected || h.Spare || leaves(h) {
 			continue
 		}
-		e := Expectation{Name: h.Name, Role: h.Role, DNS: h.Aliases, Source: sourceOf(h), Joined: joined(h), Object: objectOf(h)}
+		e := Expectation{Name: h.Name, Role: role(h), DNS: h.Aliases, Source: sourceOf(h), Joined: joined(h), JoinedUID: joinedUID(h), Object: objectOf(h),
+			NotInstalled: notInstalled(h)}
 		for _, ip := range h.Addresses {
 			if holders[ip] == 1 {
 				e.IPs = append(e.IPs, ip)
@@ -63,6 +66,9 @@ func namesOf(h inventory.Host) map[string]bool {
 
 // leaves reports whether an object of the host is being deleted.
 func leaves(h inventory.Host) bool {
+	if h.Machine != nil && h.Machine.API.Status.Phase != nil && *h.Machine.API.Status.Phase == "Deleting" {
+		return true
+	}
 	return h.Machine != nil && h.Machine.API.DeletionTimestamp != nil || h.BMH != nil && h.BMH.API.DeletionTimestamp != nil ||
 		h.Hosted != nil && h.Hosted.Deleting
 }
@@ -76,6 +82,24 @@ func joined(h inventory.Host) string {
 		return h.Machine.API.Status.NodeRef.Name
 	case h.Hosted != nil:
 		return h.Hosted.NodeRef
+	}
+	return ""
+}
+
+// role is the host's role, "" where its Machine has labels of two.
+func role(h inventory.Host) string {
+	if h.Machine != nil {
+		if r, t := h.Machine.API.Labels[openshift.MachineRoleLabel], h.Machine.API.Labels[openshift.MachineTypeLabel]; r != "" && t != "" && r != t {
+			return ""
+		}
+	}
+	return h.Role
+}
+
+// joinedUID is the UID of that Node, "" where the Machine has none.
+func joinedUID(h inventory.Host) string {
+	if h.Machine != nil && h.Machine.API.Status.NodeRef != nil {
+		return string(h.Machine.API.Status.NodeRef.UID)
 	}
 	return ""
 }
@@ -111,7 +135,9 @@ func objectOf(h inventory.Host) ObjectRef {
 // the name, neither is expected under it.
 func For(all []Expectation, node string) *Expectation {
 	if at := slices.IndexFunc(all, func(e Expectation) bool { return e.Explicit && e.Name == node }); at >= 0 {
-		return &all[at]
+		e := all[at]
+		e.Claimed = claimed(all, e)
+		return &e
 	}
 	var found *Expectation
 	for _, e := range all {
@@ -123,9 +149,34 @@ func For(all []Expectation, node string) *Expectation {
 		}
 		e.DNS = append(slices.Clone(e.DNS), e.Name)
 		e.Name = node
+		e.Claimed = claimed(all, e)
 		found = &e
 	}
 	return found
+}
+
+// claimed are the addresses of a host that another expected one has, too, whoever declared that: of two that share
+// no name neither has the address.
+func claimed(all []Expectation, e Expectation) (list []Claim) {
+	if len(e.IPs) == 0 {
+		return nil
+	}
+	names := append([]string{e.Name}, e.DNS...)
+	for i := range all {
+		o := &all[i]
+		if !slices.ContainsFunc(o.IPs, func(ip string) bool { return slices.Contains(e.IPs, ip) }) ||
+			slices.ContainsFunc(append([]string{o.Name}, o.DNS...), func(n string) bool {
+				return slices.ContainsFunc(names, func(have string) bool { return sameName(have, n) })
+			}) {
+			continue
+		}
+		for _, text := range o.IPs {
+			if ip, err := netip.ParseAddr(text); err == nil && slices.Contains(e.IPs, text) {
+				list = append(list, Claim{IP: ip.Unmap(), By: o.Name + " (" + o.Source + ")"})
+			}
+		}
+	}
+	return list
 }
 
 // defaultName reports whether a name is one that every host has before it has its own.

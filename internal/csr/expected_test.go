@@ -10,6 +10,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metav1"
 
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
 )
 
@@ -31,6 +32,12 @@ func TestExpected(t *testing.T) {
 		{Name: "leaving", Expected: true, Machine: machine(func(m *apitypes.Machine) { m.DeletionTimestamp = &gone })},
 		{Name: "leaving-bmh", Expected: true, BMH: &inventory.BMH{API: metal3.BareMetalHost{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &gone}}}},
 		{Name: "linked", Expected: true, Machine: machine(func(m *apitypes.Machine) { m.Status.NodeRef = &corev1.ObjectReference{Name: "other"} })},
+	}
+	torn := Expected([]inventory.Host{{Name: "torn", Expected: true, Role: "worker", Machine: machine(func(m *apitypes.Machine) {
+		m.Labels = map[string]string{openshift.MachineRoleLabel: "worker", openshift.MachineTypeLabel: "master"}
+	})}}, func(inventory.Host) (time.Time, string) { return noon, "" })
+	if len(torn) != 1 || torn[0].Role != "" {
+		t.Errorf("labels of two roles: %+v", torn)
 	}
 	shared := Expected([]inventory.Host{
 		{Name: "fern", Aliases: []string{"fern.example", "moss", "Oak"}, Expected: true},

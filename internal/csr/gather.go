@@ -55,7 +55,7 @@ func Gather(ctx context.Context, from Lister, now time.Time) (Snapshot, error) {
 		return p, err
 	}
 	p.Declared = declaredBy(machines, hosts)
-	return p, p.networks(ctx, from)
+	return p, p.surroundings(ctx, from)
 }
 
 // GatherPartly is Gather for a source that may lack something, such as an archive: what
@@ -64,7 +64,13 @@ func Gather(ctx context.Context, from Lister, now time.Time) (Snapshot, error) {
 func GatherPartly(ctx context.Context, from Lister, now time.Time) (Snapshot, error) {
 	lenient := &gapLister{from: from}
 	p, err := Gather(ctx, lenient, now)
-	p.Gaps = lenient.gaps
+	for _, g := range p.Gaps { // of a list that was not read it is no news that it is empty
+		resource, _, _ := strings.Cut(g, ":")
+		if !slices.ContainsFunc(lenient.gaps, func(have string) bool { return strings.HasPrefix(have, resource+":") }) {
+			lenient.gaps = append(lenient.gaps, g)
+		}
+	}
+	p.Gaps, p.AppsGap = lenient.gaps, lenient.apps
 	return p, err
 }
 
@@ -79,6 +85,7 @@ const requestsResource = "certificatesigningrequests"
 type gapLister struct {
 	from Lister
 	gaps []string
+	apps string // why the domains of applications may not be known
 }
 
 // List implements Lister.
@@ -87,6 +94,10 @@ func (g *gapLister) List(ctx context.Context, group, version, resource, namespac
 	requests := resource == requestsResource
 	if err == nil || apierrors.IsNotFound(err) || requests && len(list) == 0 || ctx.Err() != nil {
 		return list, err
+	}
+	if resource == "ingresses" || resource == "ingresscontrollers" { // most archives are not read for them
+		g.apps = resource + ": " + err.Error()
+		return nil, nil
 	}
 	g.gaps = append(g.gaps, resource+": "+err.Error())
 	if requests { // those that were read can be judged
@@ -140,12 +151,19 @@ func (p *Snapshot) nodes(ctx context.Context, from Lister) error {
 			return fmt.Errorf("decode node: %w", err)
 		}
 		p.Nodes = append(p.Nodes, plain(n, renewed[n.Name]))
+		for _, text := range append(texts(evidence.Field(o, "spec", "podCIDRs")), evidence.String(o, "spec", "podCIDR")) {
+			if prefix, err := netip.ParsePrefix(text); err == nil {
+				p.CIDRs = append(p.CIDRs, prefix)
+			}
+		}
 	}
 	return nil
 }
 
 func plain(n corev1.Node, renewed time.Time) Node {
-	out := Node{Name: n.Name, Renewed: renewed, Created: n.CreationTimestamp.UTC(), Port: int(n.Status.DaemonEndpoints.KubeletEndpoint.Port)}
+	out := Node{Name: n.Name, UID: string(n.UID),
+		Renewed: renewed, Created: n.CreationTimestamp.UTC(), Port: int(n.Status.DaemonEndpoints.KubeletEndpoint.Port)}
+	out.ProviderID, out.Machine = n.Spec.ProviderID, n.Annotations[openshift.MachineOnNodeAnnotation]
 	if n.CreationTimestamp.IsZero() {
 		out.Created = time.Time{}
 	}
@@ -156,69 +174,14 @@ func plain(n corev1.Node, renewed time.Time) Node {
 		out.Control = out.Control || l == openshift.MasterLabel || l == openshift.ControlPlaneLabel
 	}
 	for _, a := range n.Status.Addresses {
-		if a.Type == corev1.NodeInternalIP || a.Type == corev1.NodeExternalIP {
+		switch a.Type {
+		case corev1.NodeInternalIP, corev1.NodeExternalIP:
 			out.Addresses = append(out.Addresses, a.Address)
-		}
-	}
-	return out
-}
-
-// networks reads the VIPs and the networks of pods and services
-// (openshift/api:config/v1 Infrastructure.status.platformStatus, Network.status).
-func (p *Snapshot) networks(ctx context.Context, from Lister) error {
-	infras, err := optional(ctx, from, openshift.ConfigGroup, "v1", "infrastructures", "")
-	if err != nil {
-		return err
-	}
-	for _, o := range infras {
-		platforms, _ := evidence.Field(o, "status", "platformStatus").(map[string]any)
-		for _, v := range platforms {
-			m, _ := v.(map[string]any)
-			for _, field := range []string{"apiServerInternalIPs", "ingressIPs"} {
-				p.VIPs = append(p.VIPs, texts(m[field])...)
+		case corev1.NodeHostName, corev1.NodeInternalDNS, corev1.NodeExternalDNS:
+			if _, ok := loose(a.Address); ok { // a kubelet has it among the addresses of its certificate
+				out.Addresses = append(out.Addresses, a.Address)
 			}
-			for _, field := range []string{"apiServerInternalIP", "ingressIP"} {
-				p.VIPs = append(p.VIPs, texts([]any{m[field]})...)
-			}
-		}
-	}
-	networks, err := optional(ctx, from, openshift.ConfigGroup, "v1", "networks", "")
-	if err != nil {
-		return err
-	}
-	for _, o := range networks {
-		for _, part := range []string{"spec", "status"} {
-			cidrs := texts(evidence.Field(o, part, "serviceNetwork"))
-			pods, _ := evidence.Field(o, part, "clusterNetwork").([]any)
-			for _, e := range pods {
-				m, _ := e.(map[string]any)
-				cidrs = append(cidrs, texts([]any{m["cidr"]})...)
-			}
-			if err := p.prefixes(cidrs); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (p *Snapshot) prefixes(cidrs []string) error {
-	for _, c := range cidrs {
-		prefix, err := netip.ParsePrefix(c)
-		if err != nil {
-			return fmt.Errorf("read network of the cluster: %w", err)
-		}
-		p.CIDRs = append(p.CIDRs, prefix)
-	}
-	return nil
-}
-
-func texts(v any) []string {
-	var out []string
-	l, _ := v.([]any)
-	for _, e := range l {
-		if s, ok := e.(string); ok && s != "" {
-			out = append(out, s)
+			out.Hostnames = append(out.Hostnames, a.Address)
 		}
 	}
 	return out

@@ -22,7 +22,7 @@ type inventoryHost struct {
 	Role   string   `yaml:"role"`
 	IPs    []string `yaml:"ips"`
 	DNS    []string `yaml:"dns"`
-	Key    string   `yaml:"key"`
+	Key    *string  `yaml:"key"`
 	Expect *struct {
 		From  string `yaml:"from"`
 		Until string `yaml:"until"`
@@ -72,16 +72,16 @@ func ParseInventory(raw []byte, source string) ([]Expectation, error) {
 
 func (h inventoryHost) expectation(source string) (Expectation, error) {
 	e := Expectation{Name: h.Name, Role: h.Role, Source: source, Explicit: true, Boot: "the inventory has no time window for it (expect: {from, until})"}
-	if !hostName(h.Name) || defaultName(h.Name) {
-		return e, errors.New("name: want the name of a Node, in lower case")
+	if !hostName(h.Name) || defaultName(h.Name) || isAddress(h.Name) {
+		return e, errors.New("name: want the name of a Node, in lower case, and no address")
 	}
 	if len(validation.IsDNS1123Subdomain(h.Role)) > 0 {
 		return e, errors.New("role: want worker, master or the role of another pool, in lower case")
 	}
 	for _, text := range h.IPs {
 		ip, err := netip.ParseAddr(text)
-		if err != nil || ip.Zone() != "" || ip.IsUnspecified() || ip.IsMulticast() {
-			return e, fmt.Errorf("ips: %.80q is not an address of one host", text)
+		if err != nil || ip.Zone() != "" || !ofOneHost(ip.Unmap()) {
+			return e, fmt.Errorf("ips: %.80q is not an address of one host in a network", text)
 		}
 		e.IPs = append(e.IPs, ip.Unmap().String())
 	}
@@ -93,8 +93,8 @@ func (h inventoryHost) expectation(source string) (Expectation, error) {
 			e.DNS = append(e.DNS, name)
 		}
 	}
-	if h.Key != "" {
-		key, err := ParseKey(h.Key)
+	if h.Key != nil {
+		key, err := ParseKey(*h.Key)
 		if err != nil {
 			return e, err
 		}
@@ -111,9 +111,4 @@ func (h inventoryHost) expectation(source string) (Expectation, error) {
 	}
 	e.Boot = "it is expected from " + stamp(e.NotBefore) + " until " + stamp(e.NotAfter)
 	return e, nil
-}
-
-func isAddress(name string) bool {
-	_, err := netip.ParseAddr(name)
-	return err == nil
 }

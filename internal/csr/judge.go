@@ -11,6 +11,9 @@ import (
 
 // client: the Node must not exist, or be dead and named for a rebuild.
 func (j *judging) client() {
+	if o := j.heldBySomeone(); o != nil {
+		j.must("alone", "no one is that node yet", false, "the node itself asks for a serving certificate in %s", one(o))
+	}
 	n, exists := j.p.node(j.e.Name)
 	if !exists {
 		j.must("node", "the Node does not exist", true, "it does not")
@@ -20,6 +23,17 @@ func (j *judging) client() {
 	dead := !n.Ready && silent > deadAfter
 	j.must("node", "the Node does not exist, or is dead and named for a rebuild", dead && j.e.Rebuild,
 		"it exists, Ready %t, lease renewed %s, named for a rebuild %t", n.Ready, stamp(n.Renewed), j.e.Rebuild)
+}
+
+// heldBySomeone returns a request that was made with the node's own identity since the host could ask: somebody has a client
+// certificate of it already.
+func (j *judging) heldBySomeone() *csrs.Request {
+	for i := range j.p.Requests {
+		if o := &j.p.Requests[i]; o.Requester == openshift.NodeUserPrefix+j.e.Name && j.e.MayHaveMade(*o) && o.State != csrs.Denied {
+			return o
+		}
+	}
+	return nil
 }
 
 // serving: the names and addresses must be the host's own, and no one else's.
@@ -36,6 +50,12 @@ func (j *judging) serving() {
 		if !slices.ContainsFunc(names, func(have string) bool { return strings.EqualFold(have, d) }) {
 			strange = append(strange, d)
 		}
+		if why := j.p.notOfAHost(d); why != "" {
+			j.must("names", "every name that is asked for is the host's", false, "%s %s", d, why)
+		} else if j.p.AppsGap != "" && !strings.EqualFold(d, j.e.Name) {
+			j.must("names", "every name that is asked for is the host's", false, "whether %s is a name of applications is not known: %s", d, j.p.AppsGap)
+			j.d.Checks[len(j.d.Checks)-1].Result = csrs.Unknown
+		}
 	}
 	j.must("names", "every name that is asked for is the host's", len(strange) == 0,
 		"asked for %s, declared %s", list(j.r.DNSNames), list(names))
@@ -45,6 +65,9 @@ func (j *judging) serving() {
 			"--expect " + j.e.Name + "=ADDRESS"
 	}
 	j.must("declared", "the host's addresses are declared", len(j.e.IPs) > 0, "%s", declared)
+	if n.Control && !j.e.Explicit {
+		j.must("role", "a control-plane host is named by a person", false, "the Node has the label of the control plane")
+	}
 	for _, ip := range j.r.IPs {
 		why := j.foreign(ip, n)
 		j.must("address", "the address is declared, the Node's, and of no other host", why == "", "%s%s", ip, why)
@@ -54,6 +77,36 @@ func (j *judging) serving() {
 	}
 }
 
+// notOfAHost returns why a name is that of no single host, whoever declares it: a person's inventory may not have it
+// either (ParseInventory). "" where it may be one.
+func (p Snapshot) notOfAHost(name string) string {
+	name = strings.ToLower(name)
+	switch {
+	case !hostName(name) || defaultName(name) || isAddress(name):
+		return "is not a name of one host"
+	case name == "kubernetes" || name == "kubernetes.default" || strings.HasSuffix(name, ".svc") || strings.Contains(name, ".svc."):
+		return "is a name of a Service"
+	case slices.ContainsFunc(p.Names, func(own string) bool { return strings.EqualFold(own, name) }):
+		return "is a name of the cluster's API"
+	}
+	if slices.ContainsFunc(p.Apps, func(domain string) bool { return strings.HasSuffix("."+name, "."+domain) }) {
+		return "is a name of the cluster's applications"
+	}
+	return ""
+}
+
+// Awaited returns the Machine whose addresses a serving request waits for: it belongs to the Node that asks, and has none yet; ""
+// where there is none.
+func (p Snapshot) Awaited(r csrs.Request) string {
+	i := slices.IndexFunc(p.Declared, func(d Declared) bool {
+		return r.Kind == csrs.Serving && d.Node == r.NodeName && len(d.Addresses)+len(d.Hostnames) == 0
+	})
+	if i < 0 || r.NodeName == "" {
+		return ""
+	}
+	return p.Declared[i].Object
+}
+
 // joined is the Node that the host's Machine belongs to; "" where there is none. A person who names the host does
 // not say which Machine is its own: the one that lists the name.
 func (j *judging) joined() string {
@@ -61,17 +114,32 @@ func (j *judging) joined() string {
 		return j.e.Joined
 	}
 	for _, d := range j.p.Declared {
-		if d.Node != "" && d.Node != j.e.Name && slices.ContainsFunc(d.Names, func(have string) bool { return strings.EqualFold(have, j.e.Name) }) {
+		if !d.has(j.e.Name) {
+			continue
+		}
+		if d.Node != "" && d.Node != j.e.Name {
 			return d.Node
+		}
+		for _, n := range j.p.Nodes { // the Machine API has not written its nodeRef yet
+			if n.Name != j.e.Name && (d.ProviderID != "" && n.ProviderID == d.ProviderID || "Machine "+afterSlash(n.Machine) == d.Object) {
+				return n.Name
+			}
 		}
 	}
 	return ""
 }
 
+// has reports whether a host has exactly a name.
+func (d Declared) has(name string) bool {
+	return slices.ContainsFunc(d.Names, func(have string) bool { return strings.EqualFold(have, name) })
+}
+
+func afterSlash(s string) string { return s[strings.LastIndexByte(s, '/')+1:] }
+
 // holders are the Machines and BareMetalHosts that have the host's name, each host once.
 func (j *judging) holders() (list []string) {
 	for _, d := range j.p.Declared {
-		if slices.ContainsFunc(d.Names, func(have string) bool { return strings.EqualFold(have, j.e.Name) }) {
+		if d.has(j.e.Name) {
 			list = append(list, d.Object)
 		}
 	}
@@ -84,6 +152,9 @@ func (j *judging) nameOfOther(name string) string {
 	for _, n := range j.p.Nodes {
 		label, _, _ := strings.Cut(n.Name, ".")
 		if n.Name != j.e.Name && (strings.EqualFold(n.Name, name) || strings.EqualFold(label, name) && !strings.EqualFold(own, name)) {
+			return "node " + n.Name
+		}
+		if n.Name != j.e.Name && n.hasHostname(name) {
 			return "node " + n.Name
 		}
 	}
@@ -111,13 +182,21 @@ func (j *judging) identity(n Node) {
 		}
 	}
 	by := j.clientApprovedBy()
-	if by == "" && !n.Created.IsZero() && j.p.Now.Sub(n.Created) > csrs.Kept && (j.e.Explicit || j.e.Joined == n.Name) {
+	if by == "" && !n.Created.IsZero() && j.p.Now.Sub(n.Created) > csrs.Kept && (j.e.Explicit || j.e.isOf(n)) {
 		j.must("client", "the Node's client request was approved by Rollcall, the machine approver or a person", true,
 			"no longer known: the Node is of %s, and requests are kept for an hour; the host is declared (%s)", stamp(n.Created), j.e.Source)
 		return
 	}
-	j.must("client", "the Node's client request was approved by Rollcall, the machine approver or a person", slices.Contains(trusted, by),
-		"approved with reason %s", orNone(by))
+	how := "approved with reason " + by
+	if by == "" {
+		how = "there is no client request of it with a certificate"
+	}
+	j.must("client", "the Node's client request was approved by Rollcall, the machine approver or a person", slices.Contains(trusted, by), "%s", how)
+}
+
+// isOf reports whether a Node is the one that the host's Machine belongs to.
+func (e *Expectation) isOf(n Node) bool {
+	return e.Joined == n.Name && (e.JoinedUID == "" || n.UID == "" || e.JoinedUID == n.UID)
 }
 
 // renews reports whether the request renews what the host's kubelet serves.
@@ -154,12 +233,12 @@ func (j *judging) foreign(text string, n Node) string {
 	}
 	ip = ip.Unmap()
 	has := func(list []string) bool {
-		return slices.ContainsFunc(list, func(s string) bool { a, err := netip.ParseAddr(s); return err == nil && a.Unmap() == ip })
+		return slices.ContainsFunc(list, func(s string) bool { a, ok := loose(s); return ok && a == ip })
 	}
 	switch {
 	case !has(j.e.IPs):
 		return " is not declared"
-	case !ip.IsGlobalUnicast() && !(j.e.Explicit && ownLoopback(ip)):
+	case !ofOneHost(ip), ownLoopback(ip) && !j.e.Explicit:
 		return " is not an address of a host in a network"
 	case has(j.p.VIPs):
 		return " is a VIP of the cluster"
@@ -171,6 +250,12 @@ func (j *judging) foreign(text string, n Node) string {
 			return " is the address of node " + other.Name
 		}
 	}
+	if i := slices.IndexFunc(j.p.Declared, func(d Declared) bool { return d.other(j.e.Name) && has(d.Addresses) }); i >= 0 {
+		return " is an address of " + j.p.Declared[i].Object
+	}
+	if i := slices.IndexFunc(j.e.Claimed, func(c Claim) bool { return c.IP == ip }); i >= 0 {
+		return " is also an address of " + j.e.Claimed[i].By + "; if that is the same host, give its other name in dns"
+	}
 	for _, c := range j.p.CIDRs {
 		if c.Contains(ip) {
 			return " lies in the network of pods or services " + c.String()
@@ -180,6 +265,20 @@ func (j *judging) foreign(text string, n Node) string {
 		return notYet
 	}
 	return ""
+}
+
+// Networks without hosts: this network and the reserved one, the broadcast address among them, what is discarded (RFC 6890), and
+// addresses that stand for one of IPv4 (RFC 4291 2.5.5.1, RFC 6052).
+var noHosts = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("100::/64"),
+	netip.MustParsePrefix("::/96"), netip.MustParsePrefix("64:ff9b::/96")}
+
+// ofOneHost reports whether others reach one host at an address: it is not unspecified, not multicast, not
+// link-local, not broadcast, and not the loopback address that every host has.
+func ofOneHost(ip netip.Addr) bool {
+	if ownLoopback(ip) {
+		return true
+	}
+	return ip.IsGlobalUnicast() && !slices.ContainsFunc(noHosts, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
 // ownLoopback reports an address of 127.0.0.0/8 but the one that every host has: hosts on

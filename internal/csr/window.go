@@ -1,10 +1,12 @@
 package csr
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 )
 
@@ -41,6 +43,9 @@ func provisioned(h inventory.Host) (time.Time, string) {
 	if h.Hosted != nil {
 		steps = append(steps, step{h.Hosted.Created.UTC(), "its Machine was created at "})
 	}
+	if why := notInstalled(h); why != "" {
+		return time.Time{}, why
+	}
 	if h.BMH != nil {
 		steps = append(steps, step{h.BMH.API.Status.OperationHistory.Provision.Start.UTC(), "its BareMetalHost was provisioned from "})
 	}
@@ -54,3 +59,16 @@ func provisioned(h inventory.Host) (time.Time, string) {
 	last := slices.MaxFunc(steps, func(a, b step) int { return a.at.Compare(b.at) })
 	return last.at, last.how + stamp(last.at)
 }
+
+// notInstalled is why a host boots nothing that was written to it, "" where it may.
+func notInstalled(h inventory.Host) string {
+	if h.BMH == nil || slices.Contains(installed, h.BMH.API.Status.Provisioning.State) {
+		return ""
+	}
+	state := cmp.Or(string(h.BMH.API.Status.Provisioning.State), "without a state")
+	return "its BareMetalHost is " + state + ", so no host is known to boot from what was written to it"
+}
+
+// installed are the states in which a host boots, or soon boots, what metal3 has written to it. In all others it does not know
+// what a host boots (metal3-io/baremetal-operator:apis/metal3.io/v1alpha1 ProvisioningState).
+var installed = []metal3.ProvisioningState{metal3.StateProvisioning, metal3.StateProvisioned}

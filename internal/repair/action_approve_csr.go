@@ -78,6 +78,8 @@ func approvalRights() []Access {
 		bareMetalHostRef(""),
 		{Group: openshift.ConfigGroup, Version: "v1", Resource: "infrastructures"},
 		{Group: openshift.ConfigGroup, Version: "v1", Resource: "networks"},
+		{Group: openshift.ConfigGroup, Version: "v1", Resource: "ingresses"},
+		{Group: openshift.OperatorGroup, Version: "v1", Resource: "ingresscontrollers", Namespace: openshift.IngressOperatorNamespace},
 		{Group: openshift.CoordinationGroup, Version: "v1", Resource: "leases", Namespace: corev1.NamespaceNodeLease},
 	} {
 		list = append(list, access(r, "", "list")...) // what a request is judged by (internal/csr)

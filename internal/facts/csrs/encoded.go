@@ -6,6 +6,7 @@ import (
 	"encoding/asn1"
 	"errors"
 	"fmt"
+	"net/netip"
 )
 
 // The parts of a PKCS #10 request as they are encoded (RFC 2986, 4).
@@ -144,7 +145,7 @@ func checkAttributes(raw []byte) error {
 		if err != nil {
 			return fmt.Errorf("its extensions cannot be read: %w", err)
 		}
-		if len(extensions) > 1 {
+		if len(extensions) != 1 {
 			return fmt.Errorf("%d extensions", len(extensions))
 		}
 	}
@@ -152,7 +153,8 @@ func checkAttributes(raw []byte) error {
 }
 
 // checkAltNames refuses the kinds of names that the signer refuses, and those that
-// crypto/x509 passes over.
+// crypto/x509 passes over. It also refuses names and addresses that others read in another way: OpenSSL
+// reads no name at all where one has a zero in it, and an IPv4 address in 16 bytes as one of IPv6.
 func checkAltNames(raw []byte) error {
 	names, err := readWhole[[]asn1.RawValue](raw, "")
 	if err != nil {
@@ -162,6 +164,17 @@ func checkAltNames(raw []byte) error {
 		if n.Class != asn1.ClassContextSpecific || n.IsCompound || n.Tag != tagDNS && n.Tag != tagIP {
 			return fmt.Errorf("an alternative name of kind %d, neither a DNS name nor an address", n.Tag)
 		}
+		if n.Tag == tagDNS && (len(n.Bytes) == 0 || bytes.ContainsFunc(n.Bytes, notInName)) {
+			return fmt.Errorf("the DNS name %.80q", n.Bytes)
+		}
+		if ip, ok := netip.AddrFromSlice(n.Bytes); n.Tag == tagIP && (!ok || ip.Is4In6()) {
+			return fmt.Errorf("an address of the bytes %x", n.Bytes[:min(len(n.Bytes), 32)])
+		}
 	}
 	return nil
+}
+
+// notInName reports a character that no DNS name of a host or wildcard has.
+func notInName(r rune) bool {
+	return r != '-' && r != '.' && r != '_' && r != '*' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 }

@@ -108,7 +108,7 @@ func TestTrailingElements(t *testing.T) {
 func TestAsOpenSSLReads(t *testing.T) {
 	program, err := exec.LookPath("openssl")
 	if err != nil {
-		t.Skip("no openssl")
+		t.Skip("not compared: openssl is not installed")
 	}
 	honest := pkix.Name{CommonName: openshift.NodeUserPrefix + "panda", Organization: []string{openshift.NodesGroup}}
 	all := subjects()

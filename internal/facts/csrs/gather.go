@@ -54,11 +54,11 @@ func All(ctx context.Context, w *facts.World) ([]Request, error) {
 // first, r among them. The kubelet makes a new one, with a new key, at every
 // start and every 15 minutes without an answer; only the newest is of use to it
 // (kubernetes/client-go:util/certificate/certificate_manager.go).
-func Siblings(all []Request, r Request) []Request {
-	var list []Request
-	for i := range all { // requests are large: a flood of them is not copied for each
+func Siblings(all []Request, r Request) []*Request {
+	var list []*Request
+	for i := range all { // requests are large: those of a flood are not copied for each of them
 		if o := &all[i]; o.Kind == r.Kind && o.NodeName == r.NodeName && o.Signer == r.Signer {
-			list = append(list, *o)
+			list = append(list, o)
 		}
 	}
 	return list
@@ -159,7 +159,7 @@ func serves(all []Request, r Request, node evidence.Object, now time.Time) facts
 	var last *Request
 	for _, o := range Siblings(all, r) {
 		if o.Certificate != nil && o.Created.Before(r.Created) {
-			last = &o
+			last = o
 		}
 	}
 	if last == nil {

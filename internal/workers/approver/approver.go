@@ -76,7 +76,7 @@ type Approver struct {
 	seen   map[string]string    // what was last decided on a request, by UID
 	failed map[string]time.Time // when a request that could be approved last failed, by UID
 	dialed map[string]time.Time // when the kubelet of a host of the inventory was last asked
-	events *bucket
+	events service.EventBudget
 	paused string
 	ready  atomic.Int64 // when the last round ended well, or the lease was seen; Unix seconds
 	stale  time.Duration
@@ -89,7 +89,7 @@ func New(api API, c Config) *Approver {
 	c.Limits.setDefaults()
 	c.Times.SetDefaults()
 	return &Approver{api: api, c: c, seen: map[string]string{}, failed: map[string]time.Time{}, dialed: map[string]time.Time{},
-		events: newBucket(eventBurst, eventEvery), stale: 4*c.Every + c.Times.Duration}
+		stale: 4*c.Every + c.Times.Duration}
 }
 
 // Run works until ctx is done, which is no error.

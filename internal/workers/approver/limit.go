@@ -73,29 +73,6 @@ func (s *spending) over(l Limits, host string, now time.Time) (scope string, aga
 	return "", 0
 }
 
-// bucket lets burst events pass at once and one more each every.
-type bucket struct {
-	tokens, burst float64
-	every         time.Duration
-	last          time.Time
-}
-
-func newBucket(burst int, every time.Duration) *bucket {
-	return &bucket{tokens: float64(burst), burst: float64(burst), every: every}
-}
-
-func (b *bucket) take(now time.Time) bool {
-	if !b.last.IsZero() {
-		b.tokens = min(b.burst, b.tokens+float64(now.Sub(b.last))/float64(b.every))
-	}
-	b.last = now
-	if b.tokens < 1 {
-		return false
-	}
-	b.tokens--
-	return true
-}
-
 // forget drops what is remembered of requests that are gone.
 func (a *Approver) forget(p csr.Snapshot) {
 	there := map[string]bool{}

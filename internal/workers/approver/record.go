@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -15,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
 	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/service"
 )
 
 // Decision is what was decided on a request.
@@ -28,15 +27,6 @@ const (
 	Deferred     Decision = "deferred"
 )
 
-// Events of strangers' requests are bounded: whoever holds the bootstrap credential could
-// fill the cluster with them. client-go's recorders do the same
-// (kubernetes/client-go:tools/record/events_cache.go defaultSpamBurst, defaultSpamQPS).
-const (
-	eventBurst = 25
-	eventEvery = 10 * time.Second
-	maxNote    = 1024 // kubernetes/kubernetes:pkg/apis/core/validation/events.go NoteLengthLimit
-)
-
 // outcome is one decision and what it rests on.
 type outcome struct {
 	request  csrs.Request
@@ -45,6 +35,7 @@ type outcome struct {
 	reason   string // of a closed list: the name of a rule, a limit or a kind
 	why      string
 	wayOut   string
+	flood    bool // many requests wait in the name of the host
 }
 
 // record writes a decision to the log, the metrics and an event; once, until another is
@@ -73,11 +64,12 @@ func (a *Approver) record(ctx context.Context, o outcome) {
 	if a.c.DryRun {
 		return
 	}
-	if o.host == nil && !a.events.take(a.c.Now()) {
+	// Events of strangers' requests, and of refusals in a flood for one host, are bounded.
+	if bounded := o.host == nil || o.flood && o.decision == Refused; bounded && !a.events.Take(a.c.Now()) {
 		a.c.Metrics.suppressed.Inc()
 		return
 	}
-	err := a.api.Create(ctx, kube.Ref{Group: openshift.EventsGroup, Version: "v1", Resource: "events", Namespace: "default", Name: eventName(o)},
+	err := a.api.Create(ctx, kube.Ref{Group: openshift.EventsGroup, Version: "v1", Resource: "events", Namespace: service.EventsNamespace, Name: eventName(o)},
 		event(o, a.c.Identity, a.c.Now()))
 	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil {
 		a.c.Metrics.eventErrors.Inc()
@@ -103,15 +95,12 @@ func eventName(o outcome) string {
 // event is the record in the cluster: on the request, with the object that declares the
 // host as the related one. Events on objects without a namespace are in "default".
 func event(o outcome, identity string, now time.Time) map[string]any {
-	typ, reason := "Normal", "CSRApproved"
+	warning, reason := false, "CSRApproved"
 	switch o.decision {
 	case Refused:
-		reason = "CSRRefused"
-		if o.host != nil {
-			typ = "Warning"
-		}
+		warning, reason = o.host != nil, "CSRRefused"
 	case Deferred:
-		typ, reason = "Warning", "CSRDeferred"
+		warning, reason = true, "CSRDeferred"
 	}
 	note := string(o.decision) + " (" + o.reason + "): " + o.why
 	if o.request.KeyDigest != "" {
@@ -120,28 +109,12 @@ func event(o outcome, identity string, now time.Time) map[string]any {
 	if o.wayOut != "" {
 		note += ". " + o.wayOut
 	}
-	e := map[string]any{
-		"apiVersion": "events.k8s.io/v1", "kind": "Event",
-		"metadata":            map[string]any{"name": eventName(o), "namespace": "default"},
-		"eventTime":           now.UTC().Format("2006-01-02T15:04:05.000000Z07:00"),
-		"reportingController": "rollcall.dev/csr-serve", "reportingInstance": cut(identity, 128),
-		"action": "Approve", "reason": reason, "type": typ, "note": cut(note, maxNote),
-		"regarding": map[string]any{"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "name": o.request.Name, "uid": o.request.UID},
-	}
+	e := service.Event{Name: eventName(o), At: now, Warning: warning, Reason: reason, Action: "Approve", Note: note,
+		Controller: "rollcall.dev/csr-serve", Instance: identity,
+		Regarding: map[string]any{"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "name": o.request.Name, "uid": o.request.UID}}
 	if o.host != nil && o.host.Object.Name != "" {
 		ref := o.host.Object
-		e["related"] = map[string]any{"apiVersion": ref.APIVersion, "kind": ref.Kind, "namespace": ref.Namespace, "name": ref.Name, "uid": ref.UID}
+		e.Related = map[string]any{"apiVersion": ref.APIVersion, "kind": ref.Kind, "namespace": ref.Namespace, "name": ref.Name, "uid": ref.UID}
 	}
-	return e
-}
-
-// cut bounds a text without splitting a character.
-func cut(s string, most int) string {
-	s = strings.ToValidUTF8(s, "?")
-	if len(s) <= most {
-		return s
-	}
-	for most -= 3; most > 0 && !utf8.RuneStart(s[most]); most-- {
-	}
-	return s[:most] + "..."
+	return e.Object()
 }

@@ -53,7 +53,10 @@ func (a *Approver) round(ctx context.Context, held func() bool) (again time.Dura
 	a.renewals(ctx, &p, expected)
 	spent := spentBefore(p)
 	failures, failed := 0, error(nil) // failed is of the first request that could not be approved: the others have their turn
-	slices.SortStableFunc(expected, func(v, w waiting) int { return a.failed[v.request.UID].Compare(a.failed[w.request.UID]) })
+	// Those that failed come last, and a flood in the name of one host after the requests of the others.
+	slices.SortStableFunc(expected, func(v, w waiting) int {
+		return cmp.Or(a.failed[v.request.UID].Compare(a.failed[w.request.UID]), cmp.Compare(max(v.beside, csr.MaxOfHost), max(w.beside, csr.MaxOfHost)))
+	})
 	for _, w := range expected {
 		if ctx.Err() != nil {
 			return 0, ctx.Err()
@@ -71,6 +74,13 @@ func (a *Approver) round(ctx context.Context, held func() bool) (again time.Dura
 		}
 	}
 	for _, r := range strangers {
+		if object := p.Awaited(r); object != "" {
+			a.record(ctx, outcome{request: r, decision: Deferred, reason: "declared", why: object + " has no addresses yet"})
+			if again == 0 || addressesEvery < again {
+				again = addressesEvery
+			}
+			continue
+		}
 		a.record(ctx, outcome{request: r, decision: Refused, reason: "not-expected",
 			why: "the host is not in the inventory; a name in a request is only a claim"})
 	}
@@ -81,6 +91,7 @@ func (a *Approver) round(ctx context.Context, held func() bool) (again time.Dura
 type waiting struct {
 	request csrs.Request
 	host    *csr.Expectation
+	beside  int // requests that wait in the name of this host
 }
 
 // split tells the requests of kubelets that wait apart: those in the name of an expected
@@ -93,7 +104,7 @@ func split(p csr.Snapshot, hosts []csr.Expectation) (expected []waiting, strange
 			known[strings.ToLower(n)] = true
 		}
 	}
-	found := map[string]*csr.Expectation{}
+	found, of := map[string]*csr.Expectation{}, map[string]int{}
 	for _, r := range p.Requests {
 		if r.State != csrs.Pending || r.Kind != csrs.Client && r.Kind != csrs.Serving || r.Renews() {
 			continue
@@ -107,7 +118,11 @@ func split(p csr.Snapshot, hosts []csr.Expectation) (expected []waiting, strange
 			strangers = append(strangers, r)
 			continue
 		}
-		expected = append(expected, waiting{r, e})
+		expected = append(expected, waiting{request: r, host: e})
+		of[r.NodeName]++
+	}
+	for i := range expected {
+		expected[i].beside = of[expected[i].request.NodeName]
 	}
 	return expected, strangers
 }
@@ -170,7 +185,7 @@ func (a *Approver) notePause(why string) {
 func (a *Approver) one(ctx context.Context, w waiting, p csr.Snapshot, spent *spending, stopped string, held func() bool) (wait time.Duration, err error) {
 	r := w.request
 	d := csr.Judge(r, w.host, p)
-	o := outcome{request: r, host: w.host, decision: Refused, reason: refusal(d), why: d.Why, wayOut: d.WayOut}
+	o := outcome{request: r, host: w.host, decision: Refused, reason: refusal(d), why: d.Why, wayOut: d.WayOut, flood: w.beside > csr.MaxOfHost}
 	kind := kindOf(r, d)
 	switch {
 	case !d.Approve && unaddressed(d, w.host):
@@ -211,9 +226,10 @@ func (a *Approver) one(ctx context.Context, w waiting, p csr.Snapshot, spent *sp
 const addressesEvery = 5 * time.Second
 
 // unaddressed reports whether a request waits only until the addresses of its host are known: those of the
-// object that declares it, or of its Node. What a person declared without an address does not change by itself
-// (the machine approver leaves such a request until the kubelet asks again:
-// openshift/cluster-machine-approver pull request 321).
+// object that declares it, or of its Node. What a person declared without an address does not change by itself.
+// The machine approver refuses such a request for good since openshift/cluster-machine-approver pull request 309, and
+// the kubelet asks again 15 minutes later. Pull requests 321 and 322 try it again while Machine.status.addresses is
+// empty.
 func unaddressed(d csr.Decision, host *csr.Expectation) bool {
 	for _, c := range d.Checks {
 		undeclared := c.Name == "declared" && len(host.IPs) == 0 && !host.Explicit

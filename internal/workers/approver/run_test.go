@@ -233,7 +233,7 @@ func TestFourThousand(t *testing.T) {
 	if s.approvals() != 1 {
 		t.Errorf("%d approvals", s.approvals())
 	}
-	if n := len(s.under(eventPath)); n > eventBurst+10 {
+	if n := len(s.under(eventPath)); n > service.EventBurst+10 {
 		t.Errorf("strangers made %d events", n)
 	}
 }

@@ -39,6 +39,11 @@ func newServer(t *testing.T) *server {
 	s := &server{objects: map[string]map[string]any{}, patched: map[string]int{}}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
+	s.put("/apis/config.openshift.io/v1/infrastructures/cluster", map[string]any{"apiVersion": "config.openshift.io/v1", "kind": "Infrastructure",
+		"metadata": map[string]any{"name": "cluster"}, "status": map[string]any{"apiServerURL": "https://api.c.example.com:6443"}})
+	s.put("/apis/config.openshift.io/v1/networks/cluster", map[string]any{"apiVersion": "config.openshift.io/v1", "kind": "Network",
+		"metadata": map[string]any{"name": "cluster"}, "status": map[string]any{"serviceNetwork": []any{"172.30.0.0/16"},
+			"clusterNetwork": []any{map[string]any{"cidr": "10.128.0.0/14"}}}})
 	for _, n := range csrtest.Nodes() {
 		ready := "False"
 		if n.Ready {
@@ -197,7 +202,8 @@ func (s *server) get(w http.ResponseWriter, path string) {
 	}
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	last := parts[len(parts)-1]
-	kinds := map[string]string{"certificatesigningrequests": "CertificateSigningRequestList", "nodes": "NodeList", "leases": "LeaseList"}
+	kinds := map[string]string{"certificatesigningrequests": "CertificateSigningRequestList", "nodes": "NodeList", "leases": "LeaseList",
+		"infrastructures": "InfrastructureList", "networks": "NetworkList"}
 	if kind, is := kinds[last]; is {
 		group := strings.Join(parts[1:min(3, len(parts)-1)], "/")
 		answer(w, map[string]any{"apiVersion": group, "kind": kind, "metadata": map[string]any{"resourceVersion": strconv.Itoa(s.version)}, "items": s.list(path + "/")})

@@ -1,11 +1,13 @@
 package approver
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/rollcall-project/rollcall/internal/csr/csrtest"
+	"github.com/rollcall-project/rollcall/internal/service"
 )
 
 // TestFailingRequestKeepsNoOther: a request whose approval the server refuses, and that sorts first, does not
@@ -54,5 +56,45 @@ func TestWaitsForAddresses(t *testing.T) {
 	must(t, a)
 	if s.approvals() != 1 {
 		t.Errorf("%d approvals when the addresses are there\n%s", s.approvals(), log)
+	}
+}
+
+// TestFloodOfOneHost: a flood of requests in the name of one expected host keeps no other from its turn, and fills
+// the cluster with events no more than one of strangers does.
+func TestFloodOfOneHost(t *testing.T) {
+	s := newServer(t)
+	const flood = 200
+	key := csrtest.Key()
+	for i := range flood {
+		r := csrtest.Client("otter")
+		r.Key = key
+		r.API.Name, r.API.UID = fmt.Sprintf("csr-aflood-%d", i), fmt.Sprintf("aflood-%d", i)
+		o, err := r.Object()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.put(csrPath+r.API.Name, o)
+	}
+	s.file(t, csrtest.Client("panda"))
+	events, before := 0, -1
+	s.meddle = func(req *http.Request) int {
+		switch {
+		case req.Method == http.MethodPatch && before < 0:
+			before = events
+		case req.Method == http.MethodPost:
+			events++
+		}
+		return 0
+	}
+	a, log := replica(t, s, nil)
+	must(t, a)
+	if s.approvedBy("csr-panda") == "" || s.approvals() != 1 {
+		t.Fatalf("%d approvals\n%.2000s", s.approvals(), log)
+	}
+	if before != 0 {
+		t.Errorf("%d events were written before the other host was approved", before)
+	}
+	if n := len(s.under(eventPath)); n > service.EventBurst+10 {
+		t.Errorf("the flood made %d events", n)
 	}
 }

@@ -151,7 +151,11 @@ func (a *app) expected(ctx context.Context) (k known, err error) {
 	if len(a.source.From) > 0 {
 		p, err := csr.GatherPartly(ctx, csr.WorldLister{World: w}, d.Now)
 		if err != nil {
-			return k, fmt.Errorf("%w; `oc get csr -o yaml` has the whole list", err)
+			err = fmt.Errorf("%w; `oc get csr -o yaml` has the whole list", err)
+			if _, ok := evidence.AsUnavailable(err); ok { // as get and logs answer what was not collected
+				err = &cmdutil.ExitError{Code: cmdutil.ExitUndecided, Err: err}
+			}
+			return k, err
 		}
 		k.requests = &p
 	}
@@ -306,7 +310,7 @@ func (a *app) approveOne(ctx context.Context, j *judged, r csrs.Request, who str
 		return err
 	}
 	if !dryRun {
-		fmt.Fprintf(a.IO.Out, "%s is approved.\n", a.Style().Clean(r.Name))
+		fmt.Fprintf(a.IO.Out, "%s is approved.\n", a.CleanText(r.Name))
 	}
 	return nil
 }

@@ -31,13 +31,18 @@ type listedRequest struct {
 	KeyDigest string     `json:"keyDigest,omitempty"` // SHA-256 of the public key, hex
 }
 
-// document is a list for programs.
-func (j *judged) document(list []csrs.Request) requestsDocument {
+// document is a list for programs. What a request holds was chosen by whoever asks: clean takes secrets out of it.
+func (j *judged) document(list []csrs.Request, clean func(string) string) requestsDocument {
 	doc := requestsDocument{APIVersion: "rollcall.dev/v1alpha1", Kind: "RequestList", Now: j.snapshot.Now, Partly: j.snapshot.Partly(),
 		Unread: j.snapshot.Unread, Requests: []listedRequest{}}
 	for _, r := range list {
-		doc.Requests = append(doc.Requests, listedRequest{Decision: j.decide(r), Host: csr.Shown(r), State: r.State, Created: r.Created,
-			Requester: r.Requester, UID: r.UID, KeyDigest: r.KeyDigest})
+		d := j.decide(r)
+		d.Name, d.Node, d.Why, d.WayOut = clean(d.Name), clean(d.Node), clean(d.Why), clean(d.WayOut)
+		for i := range d.Checks {
+			d.Checks[i].Detail = clean(d.Checks[i].Detail)
+		}
+		doc.Requests = append(doc.Requests, listedRequest{Decision: d, Host: clean(csr.Shown(r)), State: r.State, Created: r.Created,
+			Requester: clean(r.Requester), UID: r.UID, KeyDigest: r.KeyDigest})
 	}
 	return doc
 }
@@ -63,7 +68,7 @@ func (a *app) printList(format string, j *judged, l listing) error {
 	case "name":
 		return a.printRequestNames(list)
 	case "json", "yaml":
-		return a.PrintData(format, j.document(list))
+		return a.PrintData(format, j.document(list, a.WithoutSecrets))
 	}
 	return a.printRequests(j, l, list)
 }

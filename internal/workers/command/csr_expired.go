@@ -14,6 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kube"
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/page"
 )
 
 // approveExpired approves the requests of all Nodes that lost their certificates, after a
@@ -57,7 +58,7 @@ func (a *app) approveExpired(ctx context.Context, f csrFlags) error {
 			_, err = csr.ApproveIn(ctx, api, x.Decision.Request, x.Expected, now, who, false)
 		}
 		if err == nil {
-			fmt.Fprintf(a.IO.Out, "%s of %s is approved.\n", a.Style().Clean(x.Decision.Name), a.Style().Clean(x.Node.Name))
+			fmt.Fprintf(a.IO.Out, "%s of %s is approved.\n", a.CleanText(x.Decision.Name), a.CleanText(x.Node.Name))
 		}
 		wrong = append(wrong, err)
 	}
@@ -74,8 +75,9 @@ func (a *app) printExpired(list []csr.Expired, now time.Time) (int, error) {
 		_, err := fmt.Fprintln(a.IO.Out, "Every Node is responding, and no serving request is pending.")
 		return 0, err
 	}
-	clean := a.Style().Clean
-	t := tabwriter.NewWriter(a.IO.Out, 0, 0, 3, ' ', 0)
+	clean := a.CleanText
+	var rows strings.Builder
+	t := tabwriter.NewWriter(&rows, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "NODE\tNO LEASE FOR\tREQUEST\tKIND\tAGE\tKEYS\tKEY\tAPPROVE\tWHY")
 	n := 0
 	for _, x := range list {
@@ -90,11 +92,17 @@ func (a *app) printExpired(list []csr.Expired, now time.Time) (int, error) {
 		}
 		silent := "-"
 		if !x.Node.Ready {
+			silent = "no lease"
+		}
+		if !x.Node.Renewed.IsZero() {
 			silent = now.Sub(x.Node.Renewed).Round(time.Second).String()
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\t%s\n", clean(x.Node.Name), silent, clean(request), d.Kind, age, x.Keys, key, word, clean(d.Why))
 	}
 	if err := t.Flush(); err != nil {
+		return 0, err
+	}
+	if err := page.Write(a.IO.Out, a.Style().Fold(rows.String())); err != nil {
 		return 0, err
 	}
 	_, err := fmt.Fprintf(a.IO.Out, "%d of %d may be approved. %s.\n", n, len(list), strings.ToUpper(csr.NotProvenYet[:1])+csr.NotProvenYet[1:])
@@ -113,7 +121,7 @@ func (a *app) confirmCluster(typed, name string, n int) error {
 		return fmt.Errorf("nothing was changed: to approve the %d, repeat with --cluster and the name of the cluster (Infrastructure, "+
 			"status.infrastructureName)", n)
 	}
-	fmt.Fprintf(a.IO.Err, "Type the name of the cluster, %s, to approve %d requests: ", a.Style().Clean(name), n)
+	fmt.Fprintf(a.IO.Err, "Type the name of the cluster, %s, to approve %d requests: ", a.CleanText(name), n)
 	line, err := bufio.NewReader(a.IO.In).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the confirmation: %w", err)

@@ -75,7 +75,7 @@ func (a *app) printRequests(j *judged, l listing, list []csrs.Request) error {
 	if len(list) == 0 {
 		return a.printNone(j, l)
 	}
-	clean, terminal := a.Style().Clean, a.IO.Screen.Terminal
+	clean, terminal := a.CleanText, a.IO.Screen.Terminal
 	rows := [][]string{{"REQUEST", "AGE", "KIND", "HOST", "STATE", "APPROVE"}}
 	if !terminal {
 		rows[0] = append(rows[0], "WHY")
@@ -91,7 +91,7 @@ func (a *app) printRequests(j *judged, l listing, list []csrs.Request) error {
 		if !terminal {
 			row = append(row, clean(d.Why))
 		}
-		reasons.add(d.Why, r.Name)
+		reasons.add(clean(d.Why), clean(r.Name))
 		rows = append(rows, row)
 	}
 	room := page.NoWrap

@@ -16,7 +16,7 @@ func dash(s string) string {
 }
 
 func (a *app) printDecision(r csrs.Request, d csr.Decision) {
-	clean, w := a.Style().Clean, a.IO.Out
+	clean, w := a.CleanText, a.IO.Out
 	fmt.Fprintf(w, "%s: %s request for %s, made %s by %s\n", clean(r.Name), r.Kind, clean(dash(csr.Shown(r))),
 		r.Created.UTC().Format(time.RFC3339), clean(r.Requester))
 	fmt.Fprintf(w, "  UID %s, key sha256:%s\n", clean(r.UID), dash(r.KeyDigest))
@@ -25,7 +25,14 @@ func (a *app) printDecision(r csrs.Request, d csr.Decision) {
 		if c.Result != csrs.Passed {
 			mark = "NO "
 		}
-		fmt.Fprintf(w, "  %s  %s: %s\n", mark, clean(c.Rule), clean(c.Detail))
+		line := clean(c.Rule)
+		switch {
+		case c.Name == csr.OpenCheck && c.Result != csrs.Passed:
+			line = "the request is not pending: " + clean(c.Detail)
+		case c.Detail != "":
+			line += ": " + clean(c.Detail)
+		}
+		fmt.Fprintf(w, "  %s  %s\n", mark, line)
 	}
 	if d.Approve {
 		fmt.Fprintf(w, "It would be approved: %s\n%s\n", clean(d.Why), clean(d.NotProven))

@@ -175,7 +175,7 @@ func (a *app) serveConfig(f serveFlags) (approver.Config, error) {
 	case a.Verbose > 0:
 		level = slog.LevelDebug
 	}
-	options := &slog.HandlerOptions{Level: level}
+	options := &slog.HandlerOptions{Level: level, ReplaceAttr: a.CleanAttr}
 	switch f.logFormat {
 	case "text":
 		c.Log = slog.New(slog.NewTextHandler(a.IO.Err, options))

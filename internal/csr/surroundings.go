@@ -1,0 +1,202 @@
+package csr
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/openshift"
+)
+
+// surroundings reads what a certificate of one host may not have: the names and VIPs of the API and of the applications, and the
+// networks of pods and services (openshift/api:config/v1 Infrastructure, Network and Ingress, operator/v1 IngressController).
+// What is missing, empty or cannot be read is a gap: the rules would pass without having looked.
+func (p *Snapshot) surroundings(ctx context.Context, from Lister) error {
+	infras, err := optional(ctx, from, openshift.ConfigGroup, "v1", "infrastructures", "")
+	if err != nil {
+		return err
+	}
+	for _, o := range infras {
+		for _, field := range []string{"apiServerURL", "apiServerInternalURI"} {
+			p.endpoint(field, evidence.String(o, "status", field))
+		}
+		p.virtual(evidence.Field(o, "status", "platformStatus"))
+		p.virtual(evidence.Field(o, "spec", "platformSpec")) // it may name one that is not in the status yet
+	}
+	if len(p.Names)+len(p.VIPs) == 0 {
+		p.Gaps = append(p.Gaps, "infrastructures: there is none with the address of the API in its status")
+	}
+	networks, err := optional(ctx, from, openshift.ConfigGroup, "v1", "networks", "")
+	if err != nil {
+		return err
+	}
+	for _, o := range networks {
+		for _, part := range []string{"spec", "status"} {
+			cidrs := texts(evidence.Field(o, part, "serviceNetwork"))
+			pods, _ := evidence.Field(o, part, "clusterNetwork").([]any)
+			for _, e := range pods {
+				m, _ := e.(map[string]any)
+				cidrs = append(cidrs, texts([]any{m["cidr"]})...)
+			}
+			if err := p.prefixes(cidrs); err != nil {
+				return err
+			}
+		}
+	}
+	if len(p.CIDRs) == 0 {
+		p.Gaps = append(p.Gaps, "networks: there is none with the networks of pods and services")
+	}
+	return p.applications(ctx, from)
+}
+
+// endpoint takes the URL of the API: its host is a name, or an address that is no host's.
+func (p *Snapshot) endpoint(field, text string) {
+	if text == "" {
+		return
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" {
+		p.Gaps = append(p.Gaps, "infrastructures: "+field+" "+quoted(text)+" has no host")
+		return
+	}
+	host := strings.TrimSuffix(u.Hostname(), ".")
+	if ip, err := netip.ParseAddr(host); err == nil {
+		p.VIPs = append(p.VIPs, ip.Unmap().String())
+		return
+	}
+	p.Names = append(p.Names, host)
+}
+
+// virtual takes the addresses of a platform's part: each field that is an IP or a list of them is one that
+// the platform or its load balancer holds: apiServerInternalIPs, ingressIPs, nodeDNSIP, apiLoadBalancerIPs.
+func (p *Snapshot) virtual(v any) {
+	m, _ := v.(map[string]any)
+	for _, field := range slices.Sorted(keys(m)) {
+		switch {
+		case strings.HasSuffix(field, "IP"):
+			p.vips(field, texts([]any{m[field]}))
+		case strings.HasSuffix(field, "IPs"):
+			p.vips(field, texts(m[field]))
+		default:
+			p.virtual(m[field])
+		}
+	}
+}
+
+func (p *Snapshot) vips(field string, list []string) {
+	for _, text := range list {
+		ip, err := netip.ParseAddr(text)
+		if err != nil {
+			p.Gaps = append(p.Gaps, "infrastructures: "+field+" "+quoted(text)+" is not an address")
+			continue
+		}
+		p.VIPs = append(p.VIPs, ip.Unmap().String())
+	}
+}
+
+// applications reads under which domains applications are reached. Where nothing says it, it is apps and the domain of the API
+// (openshift/installer:pkg/asset/manifests/ingress.go).
+func (p *Snapshot) applications(ctx context.Context, from Lister) error {
+	ingresses, err := optional(ctx, from, openshift.ConfigGroup, "v1", "ingresses", "")
+	if err != nil {
+		return err
+	}
+	controllers, err := optional(ctx, from, openshift.OperatorGroup, "v1", "ingresscontrollers", openshift.IngressOperatorNamespace)
+	if err != nil {
+		return err
+	}
+	for _, o := range slices.Concat(ingresses, controllers) {
+		for _, path := range [][]string{{"spec", "domain"}, {"spec", "appsDomain"}, {"status", "domain"}} {
+			if domain := strings.Trim(strings.ToLower(evidence.String(o, path...)), "."); domain != "" {
+				p.Apps = append(p.Apps, domain)
+			}
+		}
+	}
+	for _, name := range p.Names {
+		if _, domain, ok := strings.Cut(strings.ToLower(name), "."); ok {
+			p.Apps = append(p.Apps, "apps."+domain)
+		}
+	}
+	return nil
+}
+
+func (p *Snapshot) prefixes(cidrs []string) error {
+	for _, c := range cidrs {
+		prefix, err := netip.ParsePrefix(c)
+		if err != nil {
+			return fmt.Errorf("read network of the cluster: %w", err)
+		}
+		if a := prefix.Addr(); a.Is4In6() && prefix.Bits() >= 96 {
+			prefix = netip.PrefixFrom(a.Unmap(), prefix.Bits()-96)
+		}
+		p.CIDRs = append(p.CIDRs, prefix)
+	}
+	return nil
+}
+
+func keys(m map[string]any) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+func texts(v any) []string {
+	var out []string
+	l, _ := v.([]any)
+	for _, e := range l {
+		if s, ok := e.(string); ok && s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// isAddress reports whether a name is an address, or is one for some readers: to inet_aton 3221225999, 0xc0000211 and 192.0.2
+// are addresses. No name of a host ends in a number (url.spec.whatwg.org, ends-in-a-number checker).
+func isAddress(name string) bool {
+	if _, err := netip.ParseAddr(name); err == nil {
+		return true
+	}
+	last := strings.TrimSuffix(name, ".")
+	last = last[strings.LastIndexByte(last, '.')+1:]
+	if last == "" {
+		return false
+	}
+	if digits := strings.Trim(last, "0123456789"); digits == "" {
+		return true
+	}
+	if hex, ok := strings.CutPrefix(strings.ToLower(last), "0x"); ok {
+		_, err := strconv.ParseUint("0"+hex, 16, 64)
+		return err == nil || len(hex) > 15 && strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	return false
+}
+
+// loose reads an address as the most tolerant reader does: with blanks, brackets, a zone, a prefix length or zeros in front of its
+// numbers (kubernetes/kubernetes:staging/src/k8s.io/apimachinery/third_party/forked/golang/net ParseIPSloppy). It is for what can
+// only refuse.
+func loose(text string) (netip.Addr, bool) {
+	text = strings.Trim(strings.TrimSpace(text), "[]")
+	text, _, _ = strings.Cut(text, "/")
+	text, _, _ = strings.Cut(text, "%")
+	if ip, err := netip.ParseAddr(text); err == nil {
+		return ip.Unmap(), true
+	}
+	parts := strings.Split(text, ".")
+	for i, part := range parts {
+		if parts[i] = strings.TrimLeft(part, "0"); parts[i] == "" && part != "" {
+			parts[i] = "0"
+		}
+	}
+	ip, err := netip.ParseAddr(strings.Join(parts, "."))
+	return ip.Unmap(), err == nil
+}

@@ -1,0 +1,36 @@
+package csr
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metav1"
+)
+
+// TestInWindow: a BareMetalHost from which nothing boots opens no window, however it was provisioned before.
+func TestInWindow(t *testing.T) {
+	began := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		state metal3.ProvisioningState
+		open  bool
+	}{
+		{metal3.StateProvisioned, true}, {metal3.StateProvisioning, true}, {metal3.StateExternallyProvisioned, false}, {metal3.StateUnmanaged, false},
+		{metal3.StateNone, false},
+		{metal3.StateAvailable, false}, {metal3.StateReady, false}, {metal3.StateDeprovisioning, false}, {metal3.StatePreparing, false},
+		{metal3.StateInspecting, false}, {metal3.StateRegistering, false}, {metal3.StateDeleting, false}, {metal3.StatePoweringOffBeforeDelete, false},
+		{"a state of a later release", false},
+	} {
+		var host metal3.BareMetalHost
+		host.Status.Provisioning.State = c.state
+		host.Status.OperationHistory.Provision.Start = metav1.Time{Time: began}
+		list := InWindow([]inventory.Host{{Name: "fern", Expected: true, BMH: &inventory.BMH{API: host}}}, time.Hour)
+		if len(list) != 1 {
+			t.Fatalf("%s: %+v", c.state, list)
+		}
+		if got := list[0]; got.NotBefore.Equal(began) != c.open || got.NotAfter.Equal(began.Add(time.Hour)) != c.open || got.Boot == "" {
+			t.Errorf("%s: from %s until %s, %s", c.state, got.NotBefore, got.NotAfter, got.Boot)
+		}
+	}
+}
