@@ -80,6 +80,15 @@ func (l *look) step(ctx context.Context, c *shellcommand.Call) (*Step, error) {
 		return s, nil
 	case i < 0:
 		s.Verdict, s.Why = Unknown, "what this command does to a cluster is not known here"
+		if near := c.NearVerb(); near != "" {
+			typed := strings.Join(c.Args[:len(strings.Fields(near))], " ")
+			s.Why = fmt.Sprintf("%[1]s %[2]s is not known here; did you mean %[1]s %[3]s?", c.Program, typed, near)
+			return s, nil
+		}
+		if len(c.Args) == 0 && c.Verbs() {
+			s.Why = fmt.Sprintf("%s alone does nothing: give the whole command", c.Program)
+			return s, nil
+		}
 		s.Missing = append(s.Missing, Missing{What: "a judgment about " + strings.Join(append([]string{c.Program}, c.Args[:min(2, len(c.Args))]...), " ")})
 		return s, nil
 	}

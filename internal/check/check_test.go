@@ -7,6 +7,47 @@ import (
 	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
+const unsafeEtcd = `{"spec":{"unsupportedConfigOverrides":{"useUnsupportedUnsafeNonHANonProductionUnstableEtcd":true}}}`
+
+// TestPowerNotMeasured: a BareMetalHost whose power nothing measures is not taken for one that is off.
+func TestPowerNotMeasured(t *testing.T) {
+	const host = "must-gather.local.1/quay-io-example-must-gather/namespaces/openshift-machine-api/metal3.io/baremetalhosts/m2.yaml"
+	for _, c := range []struct {
+		name      string
+		from, to  string
+		command   string
+		want      Verdict
+		why, nope string
+	}{
+		{"it is off", "", "", "oc delete bmh m2 -n openshift-machine-api", Person, "is switched off already", ""},
+		{"unmanaged", "state: externally provisioned", "state: unmanaged", "oc delete bmh m2 -n openshift-machine-api", Unsafe, "it has no BMC", "switched off"},
+		{"unmanaged", "state: externally provisioned", "state: unmanaged", "oc delete node m2", Unsafe, "", "is off"},
+		{"unmanaged", "state: externally provisioned", "state: unmanaged",
+			"oc adm taint node m2 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute", Unknown, "is not known", ""},
+		{"unmanaged", "state: externally provisioned", "state: unmanaged",
+			`oc patch bmh m2 -n openshift-machine-api --type merge -p '{"spec":{"online":false}}'`, Safe, "switches nothing", ""},
+		{"unmanaged", "state: externally provisioned", "state: unmanaged",
+			`oc patch machine lark-x7k2p-master-2 -n openshift-machine-api --type merge -p '{"metadata":{"finalizers":null}}'`, Person, "is not known", ""},
+		{"paused", "metadata:", "metadata:\n  annotations: {baremetalhost.metal3.io/paused: \"\"}", "oc delete bmh m2 -n openshift-machine-api", Unsafe, "(paused)", ""},
+	} {
+		files := stateFS(t, "member")
+		if f := files[host]; f == nil || !strings.Contains(string(f.Data), c.from) {
+			t.Fatalf("%s: %s is not in %s", c.name, c.from, host)
+		} else {
+			f.Data = []byte(strings.Replace(string(f.Data), c.from, c.to, 1))
+		}
+		q := question(t, files)
+		q.Text = c.command
+		r, err := Answer(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Verdict != c.want || !strings.Contains(r.Why, c.why) || c.nope != "" && strings.Contains(r.Why, c.nope) {
+			t.Errorf("%s: %s: %s: %s", c.name, c.command, r.Verdict, r.Why)
+		}
+	}
+}
+
 // TestOthers: commands that are not in the table.
 func TestOthers(t *testing.T) {
 	for _, c := range []struct {
@@ -63,7 +104,33 @@ func TestOthers(t *testing.T) {
 		{"healthy", "oc label node w0 node-role.kubernetes.io/worker-", Unsafe, "leaves pool worker"},
 		{"healthy", "oc label node w0 node-role.kubernetes.io/worker=", Safe, "nothing changes"},
 		{"healthy", "oc label node w0 node-role.kubernetes.io/infra=", Unknown, "no pool picks"},
-		{"healthy", "oc label node w0 example.com/rack=7", Unknown, "not judged"},
+		{"healthy", "oc label node w0 example.com/rack=7", Safe, "pods that run stay"},
+		{"healthy", "oc label nodes w0 w1 example.com/rack=7 --overwrite", Safe, "pods that run stay"},
+		{"healthy", "oc label node w0 kubernetes.io/hostname-", Unknown, "which DaemonSets"},
+		{"healthy", "oc label node w0 kubernetes.io/hostname=x --overwrite", Unknown, "which DaemonSets"},
+		{"healthy", "oc label node nobody example.com/rack=7", Unknown, "there is no node"},
+		{"healthy", "oc patch etcd cluster --type merge -p '" + unsafeEtcd + "'", Unsafe, "adds no member"},
+		{"member", "oc patch etcd cluster --type merge -p '" + unsafeEtcd + "'", Person, "step of a replacement"},
+		{"healthy", `oc patch etcd/cluster --type merge -p '{"spec":{"unsupportedConfigOverrides":null}}'`, Safe, "keeps its own rules"},
+		{"healthy", `oc patch kubeapiserver cluster --type merge -p '{"spec":{"unsupportedConfigOverrides":{"x":1}}}'`, Unsafe, "lets no update"},
+		{"healthy", "oc patch storage cluster --type merge -p '{}'", Unknown, "not judged"},
+		{"healthy", "oc edit mcp worker", Unknown, "in the editor"},
+		{"healthy", "ssh core@w0 sudo podman system prune -a", Unsafe, "one store"},
+		{"healthy", "ssh core@w0 sudo crictl rmi --prune", Unsafe, "one store"},
+		{"healthy", "virsh destroy lark-x7k2p-bootstrap", Safe, "is complete"},
+		{"mismatch", "virsh destroy bootstrap", Unsafe, "only on the bootstrap host"},
+		{"mismatch", "virsh start bootstrap", Safe, "starts the bootstrap host"},
+		{"nothing", "virsh destroy bootstrap", Unknown, "bootstrap host"},
+		{"healthy", "ssh core@bootstrap.lab.local sudo reboot", Unknown, "never becomes a node"},
+		{"healthy", "curl -k https://api-int:22623/config/master", Reads, "pull secret"},
+		{"healthy", "curl -skI -H 'Accept: x' https://api-int:22623/config/master", Reads, "it sends a request"},
+		{"healthy", "curl -sk -o /dev/null -w '%{http_code}' https://api-int:22623/config/master", Reads, "it sends a request"},
+		{"healthy", "oc get secret pull-secret -n openshift-config -o yaml", Reads, "base64 hides nothing"},
+		{"healthy", "oc get secret -n openshift-config", Reads, "it lists objects"},
+		{"healthy", "oc delte node w0", Unknown, "did you mean oc delete?"},
+		{"healthy", "oc adm drian w0", Unknown, "did you mean oc adm drain?"},
+		{"healthy", "oc expose svc x", Unknown, "not known here"},
+		{"healthy", "oc", Unknown, "give the whole command"},
 		{"healthy", "oc annotate mc 99-worker-ssh force-refresh=1", Safe, "pointless"},
 		{"healthy", "oc annotate mc 00-worker machineconfiguration.openshift.io/generated-by-controller-version=x --overwrite", Unsafe, "stops rendering"},
 		{"healthy", "ssh core@m0 sudo rm /etc/kubernetes/manifests/kube-apiserver-pod.yaml", Unsafe, "stops on m0"},

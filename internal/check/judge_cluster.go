@@ -237,11 +237,17 @@ var generic = []Judgment{{
 				"is not judged",
 				instead: []string{"oc apply, or oc replace without --force, after oc diff"}}, nil
 		}
-		detail := "what " + what + " changes is not judged"
-		if _, file := c.Flag("-f", "--filename", "-k"); file {
-			detail = "what is in the file is not known here: oc diff -f FILE shows what would change"
+		_, file := c.Flag("-f", "--filename", "-k")
+		switch {
+		case file:
+			return nil, undecidedf("what is in the file is not known here: oc diff -f FILE shows what would change")
+		case c.Args[0] == "edit":
+			return nil, &undecided{"what is changed in the editor is not known here", "give the change as oc patch, with the field and its value"}
+		case c.Args[0] == "patch":
+			return nil, &undecided{"what " + what + " changes is not judged",
+				"the same with --dry-run=server -o yaml shows the object as it would be, and changes nothing"}
 		}
-		return nil, undecidedf("%s", detail)
+		return nil, undecidedf("what %s changes is not judged", what)
 	},
 	Sources: []fault.Ref{{Repo: "kubernetes/kubectl", Path: "pkg/cmd"}},
 }}

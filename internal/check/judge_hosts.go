@@ -40,15 +40,7 @@ var hosts = []Judgment{{
 		if err != nil {
 			return nil, err
 		}
-		if !has(c, `online"?\s*:\s*"?false`) {
-			return &decision{verdict: Safe, why: "the baremetal operator switches the host on", objects: refs(list),
-				undo: "the same with online: false, which switches it off without a drain"}, nil
-		}
-		d, err := l.powerOff(ctx, list, "the baremetal operator switches it off, without a drain")
-		if err == nil {
-			d.undo = "the same with online: true"
-		}
-		return d, err
+		return l.setOnline(ctx, c, list)
 	},
 	Sources: []fault.Ref{{Repo: "metal3-io/baremetal-operator", Path: "internal/controller/metal3.io/baremetalhost_controller.go", Symbol: "manageHostPower"}},
 }, {
@@ -71,26 +63,45 @@ var hosts = []Judgment{{
 // deleteBMH judges one BareMetalHost.
 func (l *look) deleteBMH(o *evidence.Object) *decision {
 	state := evidence.String(o.Content, "status", "provisioning", "state")
-	on, known := evidence.Field(o.Content, "status", "poweredOn").(bool)
+	on, known := power(o)
 	consumer := evidence.String(o.Content, "spec", "consumerRef", "name")
-	item := o.Shows("status.provisioning.state", fmt.Sprintf("state %s, poweredOn %t", state, on), l.d.Now)
+	shown := "power not known"
+	if known {
+		shown = fmt.Sprintf("poweredOn %t", on)
+	}
+	item := o.Shows("status.provisioning.state", "state "+state+", "+shown, l.d.Now)
 	d := &decision{evidence: []evidence.Item{item}, undo: "a new BareMetalHost is inspected and installed from the beginning",
 		lost: "its inspection, and the link to its Machine",
 		instead: []string{"to keep the host running: oc annotate bmh " + o.Name + " -n " + o.Namespace +
 			" " + metal3.DetachedAnnotation + "=, then delete", "rollcall explain delete-provisioned-bmh"},
 		verify: []string{"oc get bmh -n " + o.Namespace}}
 	_, detached := annotation(o, metal3.DetachedAnnotation)
+	uncontrolled := notControlled(o)
 	switch {
 	case detached:
 		d.verdict, d.why = Person, o.Name+" is detached: only its record goes, the host is left as it is"
 	case state == "provisioned":
 		d.verdict, d.why, d.lost = Unsafe, o.Name+" is provisioned: the deletion deprovisions it and switches it off",
 			"what is on its disks, where automatedCleaningMode is not disabled"
+	case uncontrolled != "" && consumer != "":
+		d.verdict, d.instead = Unsafe, []string{"rollcall diagnose host/" + o.Name, "rollcall explain delete-provisioned-bmh"}
+		d.why = fmt.Sprintf("Machine %s uses %s and loses its host; the host itself is left as it is. Whether it is on is not known (%s)", consumer, o.Name,
+			uncontrolled)
+		if works := l.working(o.Name); works != "" {
+			d.why = fmt.Sprintf("Machine %s uses %s and loses its host. %s", consumer, o.Name, works)
+		}
 	case consumer != "" && (on || !known):
 		d.verdict, d.why = Unsafe, fmt.Sprintf("%s is %s and belongs to Machine %s: the deletion switches it off, with what runs on it", o.Name, state,
 			consumer)
+	case consumer != "":
+		d.verdict, d.why = Person, o.Name+" is switched off already: right as a step of its replacement, before its Machine is deleted"
+	case uncontrolled != "":
+		d.verdict, d.instead = Person, nil
+		d.why = "no Machine uses " + o.Name + ": only its record goes. Whether the host is on is not known (" + uncontrolled + ")"
+	case on || !known:
+		d.verdict, d.why = Person, "no Machine uses "+o.Name+": its record goes, and the host is switched off"
 	default:
-		d.verdict, d.why = Person, o.Name+" is switched off already, or no Machine uses it: right as a step of its replacement, before its Machine is deleted"
+		d.verdict, d.why = Person, "no Machine uses "+o.Name+", and it is switched off already: only its record goes"
 	}
 	return d
 }
@@ -99,6 +110,36 @@ func annotation(o *evidence.Object, key string) (string, bool) {
 	m, _ := evidence.Field(o.Content, "metadata", "annotations").(map[string]any)
 	v, ok := m[key].(string)
 	return v, ok
+}
+
+// setOnline judges that somebody sets spec.online. It counts only for hosts whose power the operator controls.
+func (l *look) setOnline(ctx context.Context, c *shellcommand.Call, list []*evidence.Object) (*decision, error) {
+	var controlled []*evidence.Object
+	why := ""
+	for _, o := range list {
+		if w := notControlled(o); w != "" {
+			why = o.Name + " is " + w
+			continue
+		}
+		controlled = append(controlled, o)
+	}
+	off := has(c, `online"?\s*:\s*"?false`)
+	undo := "the same with online: false, which switches it off without a drain"
+	if off {
+		undo = "the same with online: true"
+	}
+	switch {
+	case len(controlled) == 0:
+		return &decision{verdict: Safe, objects: refs(list), lost: "nothing", undo: undo,
+			why: why + ". The baremetal operator switches nothing now; the value counts when it controls the host again"}, nil
+	case !off:
+		return &decision{verdict: Safe, why: "the baremetal operator switches the host on", objects: refs(list), undo: undo}, nil
+	}
+	d, err := l.powerOff(ctx, controlled, "the baremetal operator switches it off, without a drain")
+	if err == nil {
+		d.undo, d.objects = undo, refs(list)
+	}
+	return d, err
 }
 
 // decideIPMI finds the hosts behind the address of a BMC.
@@ -167,8 +208,7 @@ func quote(s string) string { return strings.NewReplacer(".", `\.`, "[", `\[`, "
 // powerOff judges that hosts lose their power, or are reset. how is "" where it is done past the operator.
 func (l *look) powerOff(ctx context.Context, list []*evidence.Object, how string) (*decision, error) {
 	d := &decision{verdict: Unsafe, objects: refs(list), lost: "what pods on it have not written yet", undo: "switching it on again",
-		instead: []string{"drain its node first, then oc annotate bmh " + list[0].Name + " -n " + list[0].Namespace + " reboot.metal3.io/rollcall="},
-		verify:  []string{"oc get bmh -n " + list[0].Namespace, "oc get nodes"}}
+		verify: []string{"oc get bmh -n " + list[0].Namespace, "oc get nodes"}}
 	for _, o := range list {
 		d.evidence = append(d.evidence, o.Shows("spec.online", fmt.Sprintf("online %v", evidence.Field(o.Content, "spec", "online")), l.d.Now))
 		if how == "" && evidence.Field(o.Content, "spec", "online") == true {
@@ -181,6 +221,7 @@ func (l *look) powerOff(ctx context.Context, list []*evidence.Object, how string
 		if err != nil {
 			return nil, err
 		}
+		d.instead = append(d.instead, "drain node "+node.Name+" first, then oc annotate bmh "+o.Name+" -n "+o.Namespace+" reboot.metal3.io/rollcall=")
 		if control(node) {
 			why, bad, proof, err := l.oneAway(ctx, o.Name)
 			if err != nil {
@@ -205,6 +246,9 @@ func decideVirsh(ctx context.Context, l *look, c *shellcommand.Call) (*decision,
 	verb, name := c.Args[0], ""
 	if len(c.Args) > 1 {
 		name = c.Args[1]
+	}
+	if l.isBootstrap(ctx, name) && verb != "vol-delete" {
+		return l.bootstrapGoes(ctx, name, verb)
 	}
 	if verb == "undefine" || verb == "vol-delete" {
 		return &decision{verdict: Person, why: "it deletes the definition of " + name + ", and with --remove-all-storage its disks",

@@ -24,6 +24,14 @@ var labels = []Judgment{{
 		{Repo: "openshift/machine-config-operator", Path: "pkg/controller/node/node_controller.go"},
 	},
 }, {
+	ID: "label-node", Commands: "oc label node", Matches: is("node", "label"),
+	Reads:  []evidence.Need{evidence.Objects(evidence.Nodes, ""), evidence.Objects(evidence.MachineConfigPools, "")},
+	Decide: decideLabel,
+	Sources: []fault.Ref{
+		{Repo: "openshift/machine-config-operator", Path: "pkg/controller/node/node_controller.go"},
+		{Repo: "kubernetes/website", Path: "content/en/docs/concepts/scheduling-eviction/assign-pod-node.md"},
+	},
+}, {
 	ID: "annotate-machineconfig", Commands: "oc annotate mc", Matches: is("mc", "annotate"),
 	Reads: []evidence.Need{evidence.Objects(evidence.MachineConfigs, "")},
 	Decide: func(_ context.Context, _ *look, c *shellcommand.Call) (*decision, error) {
@@ -99,16 +107,11 @@ func (l *look) changeRole(ctx context.Context, n *evidence.Object, change roleCh
 		d.lost = "its place in its present pool"
 		return d, nil
 	}
-	pools, err := l.all(ctx, evidence.MachineConfigPools, "")
+	pool, err := l.poolBy(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	picks := slices.ContainsFunc(pools, func(p *evidence.Object) bool {
-		m, _ := evidence.Field(p.Content, "spec", "nodeSelector", "matchLabels").(map[string]any)
-		_, ok := m[key]
-		return ok
-	})
-	if !picks {
+	if pool == "" {
 		return nil, undecidedf("no pool picks its nodes by %s; which pods do is not known", key)
 	}
 	if change.role == "worker" && change.off && !control(n) {
@@ -118,6 +121,73 @@ func (l *look) changeRole(ctx context.Context, n *evidence.Object, change roleCh
 	}
 	d.why = fmt.Sprintf("%s changes its pool: the machine-config-operator drains it, writes the other config and mostly reboots it", n.Name)
 	d.instead = []string{"oc get mcp: the pools and their nodes; do one node at a time"}
+	return d, nil
+}
+
+// poolBy is a pool that picks its nodes by a label, "" where none does.
+func (l *look) poolBy(ctx context.Context, key string) (string, error) {
+	list, err := l.all(ctx, evidence.MachineConfigPools, "")
+	if err != nil {
+		return "", err
+	}
+	for _, p := range list {
+		equal, _ := evidence.Field(p.Content, "spec", "nodeSelector", "matchLabels").(map[string]any)
+		if _, ok := equal[key]; ok {
+			return p.Name, nil
+		}
+		terms, _ := evidence.Field(p.Content, "spec", "nodeSelector", "matchExpressions").([]any)
+		for _, t := range terms {
+			if m, _ := t.(map[string]any); m["key"] == key {
+				return p.Name, nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// decideLabel judges labels that are no roles. A pod that runs stays when a label of its node changes; pods
+// of a DaemonSet that asks for the label do not.
+func decideLabel(ctx context.Context, l *look, c *shellcommand.Call) (*decision, error) {
+	var keys []string
+	removed := false
+	var words []string
+	for _, a := range c.Args[1:] {
+		key, off := strings.CutSuffix(a, "-")
+		if name, _, set := strings.Cut(a, "="); set {
+			key, off = name, false
+		} else if !off || len(words) == 0 || singular(key) == "node" {
+			words = append(words, a)
+			continue
+		}
+		keys, removed = append(keys, key), removed || off
+	}
+	list, err := l.picked(ctx, evidence.Nodes, c, words)
+	if err != nil {
+		return nil, err
+	}
+	if len(keys) == 0 {
+		return nil, errOpen
+	}
+	d := &decision{verdict: Safe, objects: refs(list), lost: "nothing", verify: []string{"oc get node " + list[0].Name + " --show-labels"},
+		undo: "oc label node " + list[0].Name + " " + strings.Join(keys, "- ") + "-"}
+	changed := removed
+	for _, key := range keys {
+		pool, err := l.poolBy(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		if pool != "" {
+			d.verdict = Unsafe
+			d.why = "pool " + pool + " picks its nodes by " + key + ": a node that changes its pool is drained, gets another config and mostly reboots"
+			d.instead = []string{"oc get mcp: the pools and their nodes; do one node at a time"}
+			return d, nil
+		}
+		changed = changed || slices.ContainsFunc(list, func(n *evidence.Object) bool { _, has := n.Label(key); return has })
+	}
+	if changed {
+		return nil, undecidedf("no pool picks its nodes by %s; which DaemonSets and volumes ask for its old value is not known", strings.Join(keys, ", "))
+	}
+	d.why = "no pool picks its nodes by " + strings.Join(keys, ", ") + ", and pods that run stay. Pods that ask for the label can come"
 	return d, nil
 }
 

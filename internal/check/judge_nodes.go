@@ -193,24 +193,6 @@ func (l *look) watched(ctx context.Context, n *evidence.Object) bool {
 	return err == nil && len(list) > 0 && n.Annotation(openshift.MachineOnNodeAnnotation) != ""
 }
 
-// poweredOn says whether the BareMetalHost of a node is switched on; the item is empty where there is none.
-func (l *look) poweredOn(ctx context.Context, name string) (bool, evidence.Item, error) {
-	list, err := l.some(ctx, evidence.BareMetalHosts, "")
-	if err != nil {
-		return false, evidence.Item{}, err
-	}
-	for _, o := range list {
-		if o.Name == name || evidence.String(o.Content, "status", "hardware", "hostname") == name {
-			on, known := evidence.Field(o.Content, "status", "poweredOn").(bool)
-			if !known {
-				return false, evidence.Item{}, nil
-			}
-			return on, o.Shows("status.poweredOn", fmt.Sprintf("poweredOn: %t", on), l.d.Now), nil
-		}
-	}
-	return false, evidence.Item{}, nil
-}
-
 func decideTaint(ctx context.Context, l *look, c *shellcommand.Call) (*decision, error) {
 	return eachNode(ctx, l, &shellcommand.Call{Program: c.Program, Args: taintNodes(c), Flags: c.Flags, Open: c.Open, Of: c.Of},
 		func(ctx context.Context, n *evidence.Object) (*decision, error) {

@@ -130,7 +130,8 @@ var onHost = []Judgment{{
 	ID: "containers", Commands: "crictl rm|rmp|stop, podman rm|stop", Local: true, Matches: func(c *shellcommand.Call) bool {
 		return (c.Program == "crictl" || c.Program == "podman") && c.Effect == shellcommand.Changes
 	},
-	Decide: decideContainers, Sources: []fault.Ref{{Repo: "kubernetes-sigs/cri-tools", Path: "docs/crictl.md"}},
+	Decide: decideContainers, Sources: []fault.Ref{{Repo: "kubernetes-sigs/cri-tools", Path: "docs/crictl.md"},
+		{Repo: "cri-o/cri-o", Path: "docs/crio.conf.5.md", Symbol: "root"}},
 }}
 
 // systemd reports whether a call is of systemctl with one of some verbs on a unit; "" is no unit.
@@ -193,6 +194,9 @@ func (l *look) hostNode(ctx context.Context, c *shellcommand.Call) (*evidence.Ob
 			return nil, err
 		}
 		return nil, errNoHost
+	}
+	if l.isBootstrap(ctx, c.Host) {
+		return nil, errBootstrap(c.Host)
 	}
 	list, err := l.some(ctx, evidence.Nodes, "")
 	if err != nil {
@@ -282,10 +286,26 @@ func decideKubelet(ctx context.Context, l *look, c *shellcommand.Call) (*decisio
 	return d, nil
 }
 
+// prunes reports whether a call deletes every image that no container uses at the moment.
+func prunes(c *shellcommand.Call) bool {
+	if _, prune := c.Flag("--prune", "-q"); c.Is("crictl", "rmi") {
+		_, all := c.Flag("-a", "--all")
+		return prune || all
+	}
+	return c.Is("podman", "system", "prune") || c.Is("podman", "image", "prune") || c.Is("podman", "system", "reset")
+}
+
 func decideContainers(ctx context.Context, l *look, c *shellcommand.Call) (*decision, error) {
 	d := &decision{verdict: Unsafe, objects: hostOf(c), why: "the kubelet owns the containers: it starts what is removed again; of a static pod that is " +
 		"an outage of its member meanwhile",
 		undo: "the kubelet starts it again", instead: []string{"oc delete pod of the pod, where the API answers"}}
+	if prunes(c) {
+		d.why = "podman of root and CRI-O keep their images in one store (/var/lib/containers/storage): images that nothing runs at the moment are " +
+			"deleted, and the host has to pull them again"
+		d.lost, d.undo = "images; where the registry does not answer, pods of this host do not start again", "pull the images again"
+		d.instead = []string{"find what fills the disk first: sudo du -xh -d2 /var | sort -h | tail", "leave images to the garbage collection of the kubelet"}
+		return d, nil
+	}
 	if c.Program == "podman" || c.Args[0] == "rmi" {
 		return nil, undecidedf("what this container or image is for is not known")
 	}

@@ -37,7 +37,7 @@ type decision struct {
 // Judgments lists all of them. The first one that matches decides.
 func Judgments() []Judgment {
 	return slices.Concat(pods, labels, nodes, drains, machines, hosts, requests, secrets, namespaces, bulk, pools, onHost, etcdMembers, files,
-		certificates, updates, installer, hostedClusters, generic)
+		certificates, updates, installer, hostedClusters, overrides, secretOutput, generic)
 }
 
 // Needs is what the judgments read in addition to a diagnosis.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/page"
 )
 
@@ -17,8 +18,8 @@ var marks = map[Verdict]struct {
 }{
 	Reads:   {page.Green.Mark(page.Good), "only reads"},
 	Safe:    {page.Green.Mark(page.Good), "safe here"},
-	Unknown: {page.Yellow.Mark(page.Open), "unknown"},
-	Person:  {page.Yellow.Mark(page.Warn), "cannot be undone: needs a person"},
+	Unknown: {page.Yellow.Mark(page.Open), "unknown, so treat it as not safe"},
+	Person:  {page.Yellow.Mark(page.Warn), "cannot be undone, so a person decides"},
 	Unsafe:  {page.Red.Mark(page.Bad), "not safe here"},
 }
 
@@ -47,7 +48,11 @@ func (r *Report) Write(w io.Writer, s page.Style) error {
 	list(p, "Instead", r.Instead)
 	list(p, "See that it worked", r.Verify)
 	if r.Verdict != Reads {
-		list(p, "What is wrong in "+r.Source.Name, r.Cause)
+		causes := make([]string, len(r.Cause))
+		for i, c := range r.Cause {
+			causes[i] = answer.Options{Style: s}.Brief(c)
+		}
+		list(p, "What is wrong in "+r.Source.Name, causes)
 	}
 	p.Blank()
 	past := ""

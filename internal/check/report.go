@@ -46,6 +46,34 @@ type Report struct {
 	age time.Duration // for how long the state of an archive is past; not known: 0 or less
 }
 
+// EachText replaces each text of the report that may repeat the command.
+func (r *Report) EachText(by func(string) string) {
+	some := func(texts ...*string) {
+		for _, t := range texts {
+			*t = by(*t)
+		}
+	}
+	all := func(lists ...[]string) {
+		for _, list := range lists {
+			for i := range list {
+				some(&list[i])
+			}
+		}
+	}
+	some(&r.Command, &r.Why)
+	all(r.Instead, r.Verify)
+	for _, s := range r.Steps {
+		some(&s.Command, &s.Why, &s.Changes, &s.Lost, &s.Undo)
+		all(s.Objects)
+		for i := range s.Evidence {
+			some(&s.Evidence[i].Excerpt)
+		}
+		for i := range s.Missing {
+			some(&s.Missing[i].What, &s.Missing[i].Supply)
+		}
+	}
+}
+
 // Source says what was read.
 type Source struct {
 	Kind string `json:"kind"`

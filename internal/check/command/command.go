@@ -70,7 +70,8 @@ func CheckForms(ctx context.Context, frame *cmdutil.App, o session.Options, text
 // answer judges a text in the state of what the options name.
 func answer(ctx context.Context, frame *cmdutil.App, o session.Options, text string) (_ *check.Report, err error) {
 	if !check.IsCommand(text) {
-		return nil, session.Usagef("%q is no command that can be read; for advice, a log line or an id: %s explain", text, frame.Name)
+		return nil, session.Usagef("%q is no command that can be read; for advice, a log line or an id: %s explain",
+			frame.WithoutSecretsOf(text)(text), frame.Name)
 	}
 	o.Also = check.Needs()
 	run, err := frame.Session(o).Open(ctx)
@@ -95,10 +96,7 @@ func answer(ctx context.Context, frame *cmdutil.App, o session.Options, text str
 	if err != nil {
 		return nil, err
 	}
-	r.Command = frame.WithoutSecrets(r.Command) // what is typed is repeated, and an answer is copied into a ticket
-	for _, s := range r.Steps {
-		s.Command, s.Why = frame.WithoutSecrets(s.Command), frame.WithoutSecrets(s.Why)
-	}
+	r.EachText(frame.WithoutSecretsOf(text)) // what is typed is repeated, and an answer is copied into a ticket
 	return r, nil
 }
 
