@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/labels"
-
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/reader"
 	"github.com/rollcall-project/rollcall/internal/kernel/suggest"
@@ -162,6 +160,11 @@ type Query struct {
 	Selector  string // of labels; "": any
 	Whole     bool   // all fields, not only those of the table
 	Wide      bool   // also the columns of -o wide
+
+	FieldSelector string // such as spec.nodeName=w0; "": any
+	SortBy        string // a JSONPath; "": as they lie, events by their time
+	ShowLabels    bool   // also a column with the labels
+	Columns       string // NAME:PATH,... instead of the kind's own; "": these
 }
 
 // Found is what an archive has of it.
@@ -169,44 +172,36 @@ type Found struct {
 	Query   Query
 	Objects []evidence.Object
 	Why     *evidence.Unavailable // why these are not all; nil: they are
+
+	columns []column
 }
 
 // Get reads the objects of a query.
 func (a *Archive) Get(ctx context.Context, q Query) (Found, error) {
-	selector, err := labels.Parse(q.Selector)
+	which, err := q.choice()
 	if err != nil {
-		return Found{}, fmt.Errorf("-l %s: %w", q.Selector, err)
-	}
-	choice := objectfile.Choice{Name: q.Name}
-	if !q.Whole {
-		fields := fieldsOf(q.Kind.table(q.Wide))
-		if q.Selector != "" {
-			fields = append(fields, "metadata.labels")
-		}
-		choice.Fields = objectfile.FieldsOf(fields...)
-	}
-	if q.Kind.Cluster {
-		q.Namespace = ""
+		return Found{}, err
 	}
 	f := Found{Query: q}
-	f.Objects, f.Why, err = a.list(ctx, q.Kind.Resource, q.Namespace, choice)
+	if f.columns, err = q.columns(); err != nil {
+		return Found{}, err
+	}
+	choice := objectfile.Choice{Name: q.Name}
+	if read := append(fieldsOf(f.columns), which.reads()...); !q.Whole && !slices.Contains(read, "") {
+		choice.Fields = objectfile.FieldsOf(read...)
+	}
+	if q.Kind.Cluster {
+		f.Query.Namespace = ""
+	}
+	f.Objects, f.Why, err = a.list(ctx, q.Kind.Resource, f.Query.Namespace, choice)
 	if err != nil {
 		return f, err
 	}
-	f.Objects = slices.DeleteFunc(slices.Clone(f.Objects), func(o evidence.Object) bool { return !selector.Matches(labelSet(o)) })
-	if q.Kind.Resource.In("") == evidence.Events {
+	f.Objects = which.of(f.Objects)
+	if q.Kind.Resource.In("") == evidence.Events && q.SortBy == "" {
 		slices.SortStableFunc(f.Objects, func(x, y evidence.Object) int { return lastSeen(x.Content).Compare(lastSeen(y.Content)) })
 	}
 	return f, nil
-}
-
-func labelSet(o evidence.Object) labels.Set {
-	m, _ := evidence.Field(o.Content, "metadata", "labels").(map[string]any)
-	set := make(labels.Set, len(m))
-	for k, v := range m {
-		set[k] = scalar(v)
-	}
-	return set
 }
 
 // always are the fields that tell objects and their copies apart.

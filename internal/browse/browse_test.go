@@ -125,6 +125,8 @@ var someFiles = map[string]string{
 	"mg/namespaces/empty/core/pods.yaml": "apiVersion: v1\nitems: []\nkind: PodList\n",
 	"mg/namespaces/ns/core/pods.yaml": "apiVersion: v1\nitems:\n- metadata:\n    name: a\n    namespace: ns\n    labels:\n      app: x\n  spec:\n    containers:\n    - name: c\n" +
 		"  status:\n    phase: Running\n- metadata:\n    name: b\n    namespace: ns\n  status:\n    phase: Pending\nkind: PodList\n",
+	"mg/namespaces/ns/apps/deployments.yaml": "apiVersion: apps/v1\nitems:\n- metadata:\n    name: d\n    namespace: ns\n  spec:\n    selector:\n      matchLabels:\n" +
+		"        app: x\n- metadata:\n    name: gone\n    namespace: ns\n  spec:\n    selector:\n      matchLabels:\n        app: gone\nkind: DeploymentList\n",
 	"mg/namespaces/ns/core/secrets.yaml": "apiVersion: v1\nitems:\n- data:\n    password: cGxhbnRlZC1zZWNyZXQ=\n  kind: Secret\n  metadata:\n    name: s\n    namespace: ns\n" +
 		"  type: Opaque\nkind: SecretList\n",
 	"mg/namespaces/cut/core/configmaps.yaml": "apiVersion: v1\nitems:\n- data:\n    a: b\n  metadata:\n    name: whole\n    namespace: cut\n- data:\n    a",
@@ -189,6 +191,71 @@ func TestGet(t *testing.T) {
 	}
 }
 
+// TestChosen: by fields, in an order, with other columns.
+func TestChosen(t *testing.T) {
+	a := open(t, someFiles)
+	for _, c := range []struct {
+		q    Query
+		want string
+	}{
+		{Query{FieldSelector: "status.phase=Pending"}, "NAME   READY   STATUS    RESTARTS   AGE\nb      0/0     Pending   0          <unknown>\n"},
+		{Query{FieldSelector: "status.phase!=Pending,metadata.name=b"}, ""},
+		{Query{SortBy: "{.status.phase}", Columns: "NAME:.metadata.name,PHASE:status.phase,C:.spec.containers[*].name"},
+			"NAME   PHASE     C\nb      Pending   <none>\na      Running   c\n"},
+		{Query{SortBy: "spec.containers[0].name", Columns: "ALL:.metadata.labels.app"}, "ALL\n<none>\nx\n"},
+		{Query{ShowLabels: true, Name: "a"}, "NAME   READY   STATUS    RESTARTS   AGE         LABELS\na      0/1     Running   0          <unknown>   app=x\n"},
+	} {
+		c.q.Namespace = "ns"
+		if got, err := a.table(t.Context(), "pods", c.q); err != nil || got != c.want {
+			t.Errorf("%+v: %v (-want +got):\n%s", c.q, err, cmp.Diff(c.want, got))
+		}
+	}
+	for _, q := range []Query{{FieldSelector: "a"}, {SortBy: ".a["}, {Columns: "A"}, {Columns: "A:.b["}} {
+		q.Kind = Kinds()[0]
+		if _, err := a.Get(t.Context(), q); err == nil {
+			t.Errorf("%+v is no error", q)
+		}
+	}
+}
+
+// TestTemplate: of one object and of a list; a secret stays hidden in each.
+func TestTemplate(t *testing.T) {
+	a := open(t, someFiles)
+	for _, c := range []struct{ kind, name, template, want string }{
+		{"pods", "", "{.items[*].metadata.name}", "a b"},
+		{"pods", "", `{range .items[*]}{.metadata.name}{"\t"}{.status.phase}{"\n"}{end}`, "a\tRunning\nb\tPending\n"},
+		{"pod", "a", "{.metadata.labels.app} {.spec.none}", "x "},
+		{"secret", "s", "{.type}", "Opaque"},
+	} {
+		k, err := a.Find(t.Context(), c.kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := a.Get(t.Context(), Query{Kind: k, Name: c.name, Namespace: "ns", Whole: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, err := ParseTemplate(c.template)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := of.Of(Document(f)); err != nil || got != c.want {
+			t.Errorf("%s: %q, want %q: %v", c.template, got, c.want, err)
+		}
+		if of, err = ParseTemplate("{.data}{.items[*].data}{..password}"); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := of.Of(Document(f)); err != nil || strings.Contains(got, "cGxhbnRlZC1zZWNyZXQ") || strings.Contains(got, "planted") {
+			t.Errorf("%s: %q, %v", c.kind, got, err)
+		}
+	}
+	for _, bad := range []string{"", "{.a", "{.items[}"} {
+		if _, err := ParseTemplate(bad); err == nil {
+			t.Errorf("%q is a template", bad)
+		}
+	}
+}
+
 // TestWhole: a document has every field, and no secret.
 func TestWhole(t *testing.T) {
 	a := open(t, someFiles)
@@ -221,7 +288,15 @@ func TestLines(t *testing.T) {
 		{"in any namespace", Log{Pod: "a", Container: "d"}, "1 other"},
 		{"the last lines", Log{Pod: "a", Container: "c", Tail: 1}, "3 last"},
 		{"before the restart", Log{Pod: "a", Container: "c", Previous: true}, "1 before"},
-		{"of several containers", Log{Pod: "a"}, "! log of pod a: several logs: name the container with -c, one of: c, d"},
+		{"of several containers", Log{Pod: "a"}, "! log of pod a: several logs: name the container with -c, or take --all-containers; there are: c, d"},
+		{"of all containers", Log{Pod: "a", AllContainers: true, Tail: 1}, "pod/a/c 3 last|pod/a/d 1 other"},
+		{"of labels", Log{Selector: "app=x", Container: "d"}, "1 other"},
+		{"of a deployment", Log{Owner: "deploy/d", AllContainers: true, Tail: 1}, "pod/a/c 3 last|pod/a/d 1 other"},
+		{"of a deployment elsewhere", Log{Owner: "deployment/d", Namespace: "other"},
+			"! deployments.apps d -n other: not collected: nothing in the must-gather shows that it was looked for"},
+		{"of none", Log{Owner: "deployment/e", Namespace: "ns"}, "! deployments.apps e -n ns: not found: the must-gather has the list, and it is not in it"},
+		{"of a deployment without pods", Log{Owner: "deployment/gone", Namespace: "ns"}, "! deployment/gone: not found: none of the 2 pods of the must-gather is one of it"},
+		{"of what has no pods", Log{Owner: "widget/w", Namespace: "ns"}, "! widget/w has no selector of pods: name a pod, or labels with -l"},
 		{"no such container", Log{Pod: "a", Container: "x"}, "! log of pod a -c x: not collected; there are the containers c, d"},
 		{"no such pod", Log{Pod: "q"}, "! log of pod q: not collected: the must-gather has none; there are logs of ns/a, ns/b"},
 		{"an empty log", Log{Pod: "b"}, "! mg/namespaces/ns/pods/b/c/c/logs/current.log: 0 bytes: the container wrote nothing, or the collector could not read it"},
@@ -240,7 +315,7 @@ func TestLines(t *testing.T) {
 			if i := strings.Index(text, "[redacted"); i >= 0 {
 				text = text[:i] + "[redacted]"
 			}
-			got = append(got, fmt.Sprintf("%d %s", l.Number, text))
+			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %d %s", l.Of, l.Number, text)))
 			return nil
 		})
 		if err != nil {

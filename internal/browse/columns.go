@@ -76,7 +76,7 @@ func (o object) since(t time.Time) string {
 // at is the column of a path; kinds with dates have them as ages.
 func at(name, text string, wide bool, date bool) column {
 	p, err := parsePath(text)
-	return column{name: strings.ToUpper(name), wide: wide, fields: []string{p.field()}, cell: func(o object) string {
+	return column{name: strings.ToUpper(name), wide: wide, fields: []string{p.fields}, cell: func(o object) string {
 		v, ok := p.first(o.content)
 		switch {
 		case err != nil:

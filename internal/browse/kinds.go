@@ -55,7 +55,7 @@ func coreKinds() []Kind {
 		core("resourcequotas", "ResourceQuota", nil, "quota"),
 	}, clusterWide(
 		core("nodes", "Node", nodeColumns(), "no"),
-		core("namespaces", "Namespace", namespaceColumns(), "ns"),
+		core("namespaces", "Namespace", namespaceColumns(), "ns", "project", "projects"), // a Project is the view of a Namespace
 		core("persistentvolumes", "PersistentVolume", volumeColumns(), "pv"),
 	)...)
 }

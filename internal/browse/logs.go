@@ -24,7 +24,12 @@ type Log struct {
 	Host string // instead of Pod
 	Unit string // "": the only one
 
-	Tail int // the last lines; 0: all
+	Selector string // instead of Pod: the pods with these labels
+	Owner    string // instead of Pod: TYPE/NAME, such as deployment/NAME; its pods
+
+	AllContainers bool // instead of Container
+
+	Tail int // the last lines of each log; 0: all
 }
 
 // Needs are what will be asked for: see Needs.
@@ -32,13 +37,27 @@ func (q Log) Needs() []evidence.Need {
 	if q.Host != "" {
 		return []evidence.Need{evidence.Texts(evidence.TextQuery{Kind: evidence.Journal, Unit: q.Unit})}
 	}
-	return []evidence.Need{evidence.Texts(evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: q.Namespace, Container: q.Container})}
+	needs := []evidence.Need{evidence.Texts(evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: q.Namespace, Container: q.Container})}
+	kinds := []string{"pods"}
+	switch {
+	case q.Owner != "":
+		kind, _, _ := strings.Cut(q.Owner, "/")
+		kinds = append(kinds, kind)
+	case q.Selector == "":
+		return needs
+	}
+	objects := Needs(kinds)
+	if objects == nil {
+		return nil // everything
+	}
+	return append(needs, objects...)
 }
 
 // Line is one line of a log, sanitized.
 type Line struct {
 	Number int    `json:"line"`
 	Text   string `json:"text"`
+	Of     string `json:"-"` // pod/NAME/CONTAINER where several logs are printed
 }
 
 // ErrUnclear says that a question fits several logs.
@@ -49,18 +68,30 @@ func (a *Archive) Lines(ctx context.Context, q Log, yield func(Line) error) erro
 	if q.Host != "" {
 		return a.journal(ctx, q, yield)
 	}
-	texts, missing, err := a.texts(ctx, evidence.TextQuery{Kind: evidence.ContainerLog, Namespace: q.Namespace})
-	if err != nil {
+	logs, err := a.logsOf(ctx, q)
+	if len(logs) == 0 {
 		return err
 	}
-	texts, err = a.ofContainer(q, texts, missing)
-	if err != nil {
-		return err
+	for _, l := range logs {
+		wrong := a.oneLog(ctx, q, l, yield)
+		if u := (*NotAllError)(nil); wrong != nil && !errors.As(wrong, &u) {
+			return wrong
+		}
+		err = errors.Join(err, wrong)
 	}
+	return err
+}
+
+// oneLog calls yield for the lines of one log, which may lie in several files. The first one that has lines is it; of rotated
+// ones all are.
+func (a *Archive) oneLog(ctx context.Context, q Log, l podLog, yield func(Line) error) error {
 	printed := false
 	var failed error
-	for _, t := range texts {
-		err := a.read(ctx, t, q.Tail, func([]byte) bool { return true }, func(l Line) error { printed = true; return yield(l) })
+	for _, t := range l.files {
+		err := a.read(ctx, t, q.Tail, func([]byte) bool { return true }, func(line Line) error {
+			printed, line.Of = true, l.of
+			return yield(line)
+		})
 		if u := (*NotAllError)(nil); err != nil && !errors.As(err, &u) {
 			return err
 		}
@@ -91,53 +122,6 @@ func (a *Archive) texts(ctx context.Context, q evidence.TextQuery) (list []evide
 		list = append(list, some...)
 	}
 	return list, missing, nil
-}
-
-// ofContainer are the files of one container's log.
-func (a *Archive) ofContainer(q Log, all []evidence.Text, missing *evidence.Unavailable) ([]evidence.Text, error) {
-	what := "log of pod " + q.Pod
-	if q.Namespace != "" {
-		what += " -n " + q.Namespace
-	}
-	texts := slices.DeleteFunc(slices.Clone(all), func(t evidence.Text) bool { return t.Pod != q.Pod || q.Namespace != "" && t.Namespace != q.Namespace })
-	if len(texts) == 0 {
-		var pods []string
-		for _, t := range all {
-			pods = append(pods, t.Pod)
-		}
-		if missing != nil {
-			return nil, &NotAllError{a.clean.Text(what + ": " + reason(missing) + others(all))}
-		}
-		hint := suggest.DidYouMean(q.Pod, pods)
-		if hint == "" {
-			hint = others(all)
-		}
-		return nil, &NotAllError{fmt.Sprintf("%s: not collected: the %s has none%s", what, a.kind, hint)}
-	}
-	if spaces := distinct(texts, func(t evidence.Text) string { return t.Namespace }); len(spaces) > 1 {
-		return nil, fmt.Errorf("%s: %w: name the namespace with -n, one of: %s", what, ErrUnclear, strings.Join(spaces, ", "))
-	}
-	containers := distinct(texts, func(t evidence.Text) string { return t.Container })
-	if q.Container != "" {
-		texts = slices.DeleteFunc(texts, func(t evidence.Text) bool { return t.Container != q.Container })
-		what += " -c " + q.Container
-	} else if len(containers) > 1 {
-		return nil, fmt.Errorf("%s: %w: name the container with -c, one of: %s", what, ErrUnclear, strings.Join(containers, ", "))
-	}
-	if len(texts) == 0 {
-		return nil, &NotAllError{fmt.Sprintf("%s: not collected; there are the containers %s", what, strings.Join(containers, ", "))}
-	}
-	texts = slices.DeleteFunc(texts, func(t evidence.Text) bool { return t.Previous != q.Previous || rotated(t) != q.Rotated })
-	slices.SortStableFunc(texts, func(x, y evidence.Text) int { return strings.Compare(order(x), order(y)) })
-	switch {
-	case len(texts) > 0:
-		return texts, nil
-	case q.Rotated:
-		return nil, &NotAllError{what + ": not collected: there is no rotated file"}
-	case q.Previous:
-		return nil, &NotAllError{what + ": there is no previous log with a line: the container was not restarted, or it was not collected"}
-	}
-	return nil, &NotAllError{what + ": not collected: only previous or rotated logs are there; ask for them with -p or --rotated"}
 }
 
 // others names the pods that have logs, as the end of a message.
@@ -262,9 +246,9 @@ func (a *Archive) read(ctx context.Context, t evidence.Text, tail int, want func
 		}
 		text := clean.Line(string(raw))
 		if tail > 0 {
-			last.add(Line{n, text})
+			last.add(Line{Number: n, Text: text})
 		} else {
-			err = yield(Line{n, text})
+			err = yield(Line{Number: n, Text: text})
 		}
 		return err == nil && ctx.Err() == nil
 	})

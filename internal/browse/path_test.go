@@ -36,7 +36,14 @@ func TestPath(t *testing.T) {
 			t.Errorf("%s = %q, want %q", c.path, got, c.want)
 		}
 	}
-	for _, bad := range []string{".", "a", ".a[", ".a[?(@.x)]", ".a[?(@.x==1", ".a[x]", ".a[1:2]"} {
+	for path, want := range map[string]string{
+		".a.n": "a.n", "{.a.n}": "a.n", `.a.b\.c/d`: "a", ".list[0].v": "list", "['a'].n": "a.n", "..n": "", "[*]": "", "$.a": "a",
+	} {
+		if p, err := parsePath(path); err != nil || p.fields != want {
+			t.Errorf("%s begins with the fields %q, want %q: %v", path, p.fields, want, err)
+		}
+	}
+	for _, bad := range []string{"", "a", ".a[", ".a[?(@.x==1", ".a[x]", ".a} and {.b", ".a}{.b"} {
 		if _, err := parsePath(bad); err == nil {
 			t.Errorf("%q is read as a path", bad)
 		}

@@ -21,6 +21,18 @@ func (k Kind) table(wide bool) []column {
 	return slices.DeleteFunc(slices.Clone(columns), func(c column) bool { return c.wide && !wide })
 }
 
+// columns are those of a query: of its kind, behind namespace and name, or its own.
+func (q Query) columns() ([]column, error) {
+	if q.Columns != "" {
+		return columnsFrom(q.Columns)
+	}
+	list := q.Kind.table(q.Wide)
+	if q.ShowLabels {
+		list = append(list, labelsColumn())
+	}
+	return list, nil
+}
+
 // Cell is a column of one object.
 type Cell struct{ Name, Value string }
 
@@ -41,7 +53,6 @@ func Row(r evidence.Resource, o evidence.Object, now time.Time) []Cell {
 // Print prints a table, as oc prints it. clean makes a cell harmless for the terminal; headers says
 // whether there is a line with the names of the columns.
 func (a *Archive) Print(w io.Writer, f Found, headers bool, clean func(string) string) error {
-	columns := f.Query.Kind.table(f.Query.Wide)
 	spaces := f.Query.Namespace == "" && slices.ContainsFunc(f.Objects, func(o evidence.Object) bool { return o.Namespace != "" })
 	var page bytes.Buffer
 	t := tabwriter.NewWriter(&page, 0, 0, 3, ' ', 0)
@@ -50,10 +61,13 @@ func (a *Archive) Print(w io.Writer, f Found, headers bool, clean func(string) s
 		if spaces {
 			cells = []string{namespace, name}
 		}
-		if f.Query.Kind.Resource.In("") == evidence.Events {
+		switch {
+		case f.Query.Columns != "":
+			cells = nil
+		case f.Query.Kind.Resource.In("") == evidence.Events:
 			cells = cells[:len(cells)-1] // oc has the time first, and the name only in other formats
 		}
-		for _, c := range columns {
+		for _, c := range f.columns {
 			cells = append(cells, clean(cell(c)))
 		}
 		_, err := fmt.Fprintln(t, strings.Join(cells, "\t"))
