@@ -2,7 +2,8 @@
 // people. It is `rollcall serve`.
 //
 // Invariants:
-//   - It writes nothing to the cluster but its lease. The answer is that of `rollcall diagnose`, from the same
+//   - It writes nothing to the cluster but its lease, and where it was asked to, Events and the records of incidents in one
+//     namespace: new objects of its own, of which it keeps a bounded number. The answer is that of `rollcall diagnose`, from the same
 //     session; nothing here judges.
 //   - Only the replica that holds the lease reads the cluster and exports what it read. Two that export the same
 //     would count every host twice.

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/service"
 	"github.com/rollcall-project/rollcall/internal/session/readerrole"
 )
 
@@ -29,6 +30,7 @@ type Manifests struct {
 	Image      string // of this program
 	Replicas   int
 	Monitoring Monitoring
+	ReadOnly   bool // it writes no Events and keeps no records
 }
 
 type object = map[string]any
@@ -149,7 +151,23 @@ func (m Manifests) rights() []document {
 		{APIGroups: []string{openshift.CoordinationGroup}, Resources: []string{"leases"}, ResourceNames: []string{name}, Verbs: []string{"get", "update"}},
 		{APIGroups: []string{openshift.CoordinationGroup}, Resources: []string{"leases"}, Verbs: []string{"create"}},
 	}, account))
+	if m.ReadOnly {
+		return list
+	}
+	add("Events on Nodes, pools and operators are in the namespace default. It may make them, and not change one.",
+		readerrole.Bound(readerrole.Meta{Name: name + "-events", Namespace: service.EventsNamespace}, []readerrole.Rule{
+			{APIGroups: []string{openshift.EventsGroup}, Resources: []string{"events"}, Verbs: []string{"create"}}}, account))
+	add("The records of incidents, as ConfigMaps in its own namespace.", readerrole.Bound(readerrole.Meta{Name: name + "-records", Namespace: m.Namespace},
+		[]readerrole.Rule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "create", "update", "delete"}}}, account))
 	return list
+}
+
+func (m Manifests) args() []any {
+	args := []any{"serve", fmt.Sprintf("--listen=:%d", port), "--tls-dir=/etc/rollcall/tls", "--lease=" + m.Namespace + "/" + name, "--log-format=json"}
+	if !m.ReadOnly {
+		args = append(args, "--events", "--records="+m.Namespace)
+	}
+	return args
 }
 
 func (m Manifests) service() object {
@@ -169,7 +187,7 @@ func (m Manifests) deployment() object {
 	}
 	container := object{
 		"name": name, "image": m.Image, "command": []any{"rollcall"},
-		"args": []any{"serve", fmt.Sprintf("--listen=:%d", port), "--tls-dir=/etc/rollcall/tls", "--lease=" + m.Namespace + "/" + name, "--log-format=json"},
+		"args": m.args(),
 		// The Go runtime collects garbage more often before it reaches the limit.
 		"env":            []any{object{"name": "GOMEMLIMIT", "value": "230MiB"}},
 		"ports":          []any{object{"name": "https", "containerPort": port}},

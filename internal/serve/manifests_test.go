@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/rollcall-project/rollcall/internal/service"
 	"github.com/rollcall-project/rollcall/internal/session/readerrole"
 )
 
@@ -87,11 +88,24 @@ func cut(t *testing.T, text string) string {
 }
 
 // TestRights: no Secret in any form, no command in a pod, no kubelet, no impersonation, nothing that writes but the lease and
-// the reviews, no wildcard.
+// the reviews, and where it is not for reading alone, Events and ConfigMaps of its namespace; no wildcard.
 func TestRights(t *testing.T) {
 	writes := map[string]string{"create tokenreviews": "", "create subjectaccessreviews": "", "create leases": "rollcall", "update leases": "rollcall"}
+	m := Manifests{Namespace: "rollcall", Image: "x", Replicas: 2, Monitoring: Platform, ReadOnly: true}
+	checkRights(t, written(t, m), writes)
+	writes["create events"] = service.EventsNamespace
+	for _, verb := range []string{"create", "update", "delete"} {
+		writes[verb+" configmaps"] = "rollcall"
+	}
+	m.ReadOnly = false
+	checkRights(t, written(t, m), writes)
+}
+
+// checkRights holds the roles of a file to what may be written in which namespace.
+func checkRights(t *testing.T, file string, writes map[string]string) {
+	t.Helper()
 	roles := 0
-	for _, doc := range strings.Split(written(t, Manifests{Namespace: "rollcall", Image: "x", Replicas: 2, Monitoring: Platform}), "\n---\n") {
+	for _, doc := range strings.Split(file, "\n---\n") {
 		var o readerrole.Object
 		if err := yaml.Unmarshal([]byte(doc), &o); err != nil {
 			t.Fatal(err)

@@ -21,6 +21,7 @@ type Config struct {
 	Look     func(context.Context) (Reading, error) // reads the cluster once
 	Changes  func() *live.Changes                   // what tells of changes in it; nil: it is read at intervals
 	Lease    *service.Lease                         // nil: this is the only replica
+	Keeper   *Keeper                                // writes Events and records; nil: nothing is written
 	Interval time.Duration                          // between readings at most
 	Clock    func() time.Time
 	Log      *slog.Logger
@@ -126,6 +127,10 @@ func (s *Server) lead(ctx context.Context) {
 		source := s.c.Changes()
 		behind.Go(crash.Func(func() { source.Run(ctx, t.changes.Add) }))
 	}
+	if s.c.Keeper != nil {
+		s.c.Keeper.begin(s.c.Metrics, s.c.Log)
+		behind.Go(crash.Func(func() { s.c.Keeper.run(ctx) }))
+	}
 	results := make(chan looked, 1)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -189,6 +194,7 @@ func (t *term) took(l looked) {
 			t.c.Log.Info("changed", "type", string(e.Type), "text", t.c.Clean(e.Text), "joined", e.Joined, "expected", e.Expected)
 		}
 	}
+	t.c.Keeper.hand(answered{reading: &l.reading, changes: events, at: now})
 	next.Changes = newest(append(next.Changes, events...))
 	t.pace.Plan(t.follower.Recheck(), d, len(events) > 0)
 	t.state.Store(&next)

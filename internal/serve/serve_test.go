@@ -20,6 +20,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"go.uber.org/goleak"
 
+	"github.com/rollcall-project/rollcall/internal/answer/prom"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
@@ -240,7 +241,7 @@ func TestCardinality(t *testing.T) {
 		series += len(f.Metric)
 		for _, one := range f.Metric {
 			for _, l := range one.Label {
-				if len(l.GetValue()) > mostLabel || strings.ContainsAny(l.GetValue(), "\n") {
+				if len(l.GetValue()) > prom.MostLabel || strings.ContainsAny(l.GetValue(), "\n") {
 					t.Errorf("%s: %s is %q", f.GetName(), l.GetName(), l.GetValue())
 				}
 				key := f.GetName() + " " + l.GetName()
@@ -254,8 +255,8 @@ func TestCardinality(t *testing.T) {
 	if series > 400 {
 		t.Errorf("%d series", series)
 	}
-	for key, most := range map[string]int{"rollcall_hosts role": mostRoles + 1, "rollcall_host_stage_info host": mostNamed, "rollcall_root_info subject": mostNamed,
-		"rollcall_coverage_gaps need": mostGaps} {
+	for key, most := range map[string]int{"rollcall_hosts role": prom.MostRoles + 1, "rollcall_host_stage_info host": prom.MostNamed, "rollcall_root_info subject": prom.MostNamed,
+		"rollcall_coverage_gaps need": prom.MostGaps} {
 		if n := len(values[key]); n == 0 || n > most {
 			t.Errorf("%s has %d values, want at most %d", key, n, most)
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/answer/prom"
 	"github.com/rollcall-project/rollcall/internal/kernel/diagnosis"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 )
@@ -27,7 +28,7 @@ func newStageTimes(m *Metrics) *stageTimes { return &stageTimes{metrics: m} }
 // step compares the hosts of a reading with those of the reading before.
 func (s *stageTimes) step(d *diagnosis.Diagnosis, now time.Time) {
 	first := s.hosts == nil
-	roles := rolesOf(d)
+	roles := prom.RolesOf(d)
 	next := make(map[string]arrival, len(d.Hosts)) // hosts that are gone are forgotten
 	for _, h := range d.Hosts {
 		if !h.Expected {
@@ -41,7 +42,7 @@ func (s *stageTimes) step(d *diagnosis.Diagnosis, now time.Time) {
 		case known && was.stage == is.stage && was.done == is.done:
 			is.at = was.at
 		case known && ahead(was, is) && !was.at.IsZero():
-			s.metrics.stages.WithLabelValues(label(roles(h.Role)), string(was.stage)).Observe(now.Sub(was.at).Seconds())
+			s.metrics.stages.WithLabelValues(prom.Label(roles(h.Role)), string(was.stage)).Observe(now.Sub(was.at).Seconds())
 		}
 		next[h.Name] = is
 	}

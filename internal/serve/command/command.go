@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
@@ -34,6 +35,8 @@ type app struct {
 	lease     string
 	interval  time.Duration
 	logFormat string
+	events    bool
+	records   string
 }
 
 // Command returns `serve`; version is that of the program.
@@ -46,7 +49,8 @@ func Command(frame *cmdutil.App, version string) *cobra.Command {
 metrics and as a page: which hosts have not joined, which cause is proven, and how old the
 answer is. It reads again at once when an object changes, and at least once in the
 interval, but takes at most 5 % of the time. It only reads; with --lease it writes one
-Lease.
+Lease, with --events Events on Nodes, pools and operators, and with --records a ConfigMap
+for each cause that stays proven: "serve incidents" shows them.
 
 While the cluster cannot be read the last answer stays, with its age, and rollcall_blind
 is 1.
@@ -65,12 +69,14 @@ a token as the password.`,
 		f.StringVar(&a.tlsDir, "tls-dir", "", "serve HTTPS with tls.crt and tls.key of this `DIR`, to callers whom the API server allows it")
 		f.StringVar(&a.lease, "lease", "", "only the replica that holds the Lease `NS/NAME` reads the cluster")
 		f.DurationVar(&a.interval, "interval", time.Minute, "read the cluster at least after this `TIME`; longer where one reading takes long")
+		f.BoolVar(&a.events, "events", false, "write an Event where a cause comes or goes, and a host fails or joins")
+		f.StringVar(&a.records, "records", "", "keep the records of incidents as ConfigMaps in this `NAMESPACE`")
 		f.StringVar(&a.logFormat, "log-format", "text", "`FORMAT` of log lines: text or json")
 	})
 	a.AddCatalogFlag(cmd, &a.source)
 	a.AddConnectFlags(cmd, &a.source)
 	a.AddAcceptFlag(cmd, &a.source)
-	cmd.AddCommand(manifestsCommand(frame))
+	cmd.AddCommand(manifestsCommand(frame), incidentsCommand(frame))
 	return cmd
 }
 
@@ -108,6 +114,9 @@ func (a *app) serve(ctx context.Context) error {
 	if c.Lease, err = a.leaseOf(client, log); err != nil {
 		return err
 	}
+	if c.Keeper, err = a.keeper(client); err != nil {
+		return err
+	}
 	server := serve.New(c)
 	site := service.Site{Metrics: c.Metrics.Registry, Ready: server.Ready, Local: a.tlsDir == "", Home: serve.StatusPath, Pages: server.Pages()}
 	if a.tlsDir != "" {
@@ -136,6 +145,8 @@ func (a *app) check() error {
 	case a.tlsDir == "" && host != "localhost" && !service.IsLoopback(host):
 		return session.Usagef("--listen %s is reached from other machines: what is served has names of hosts and excerpts of logs. Add --tls-dir DIR, "+
 			"which also asks who reads, or listen at 127.0.0.1", a.listen)
+	case a.records != "" && len(validation.IsDNS1123Label(a.records)) > 0:
+		return session.Usagef("--records %q is not the name of a namespace", a.records)
 	case a.interval < 10*time.Second || a.interval > 10*time.Minute:
 		return session.Usagef("--interval is between 10s and 10m")
 	}
@@ -156,6 +167,32 @@ func (a *app) leaseOf(client *kube.Client, log *slog.Logger) (*service.Lease, er
 		return nil, err
 	}
 	return &service.Lease{API: service.Objects{Client: client}, Ref: ref, Identity: name, Times: service.SlowTimes(), Now: a.IO.Clock, Log: log}, nil
+}
+
+// keeper writes what changes to the cluster, nil where nothing is written.
+func (a *app) keeper(client *kube.Client) (*serve.Keeper, error) {
+	if !a.events && a.records == "" {
+		return nil, nil
+	}
+	id, err := service.ReplicaName()
+	if err != nil {
+		return nil, err
+	}
+	return &serve.Keeper{API: objects{service.Objects{Client: client}}, Events: a.events, Records: a.records, Identity: id, Clean: a.CleanText,
+		Hide: a.WithoutSecrets}, nil
+}
+
+// objects are the objects of the cluster, as records need them.
+type objects struct{ service.Objects }
+
+// List implements serve.API.
+func (o objects) List(ctx context.Context, r kube.Ref) ([]kube.Object, error) {
+	return o.Client.List(ctx, r)
+}
+
+// Delete implements serve.API.
+func (o objects) Delete(ctx context.Context, r kube.Ref, uid string) error {
+	return o.Client.Remove(ctx, r, uid)
 }
 
 // look reads the cluster once.

@@ -23,8 +23,9 @@ func manifestsCommand(frame *cmdutil.App) *cobra.Command {
 rights of a diagnosis, a Deployment, a NetworkPolicy, a ServiceMonitor and four alerts.
 Nothing is sent to a cluster: read the file, then apply it.
 
-The rights hold no Secret, no command in pods, no kubelet and no impersonation, and
-nothing that writes but one Lease.`,
+The rights hold no Secret, no command in pods, no kubelet and no impersonation. It may
+write one Lease, and unless --read-only is given, Events in the namespace "default" and
+the records of incidents in its own namespace.`,
 		Example: cmdutil.Example(frame.Name, "serve manifests --image IMAGE > rollcall.yaml", "then, as an administrator: oc apply -f rollcall.yaml") +
 			cmdutil.Example(frame.Name, "serve manifests --image IMAGE --monitoring platform --replicas 2", "for the Prometheus of OpenShift itself"),
 		Args: cmdutil.NoArgs,
@@ -40,6 +41,7 @@ nothing that writes but one Lease.`,
 		f.StringVar(&m.Image, "image", "", "`IMAGE` of this program")
 		f.StringVarP(&m.Namespace, "namespace", "n", "rollcall", "`NAME` of the namespace that is made for it")
 		f.IntVar(&m.Replicas, "replicas", 1, "run this `NUMBER` of pods, of which one reads the cluster")
+		f.BoolVar(&m.ReadOnly, "read-only", false, "write no Events and keep no records of incidents")
 		f.Var(cmdutil.NewChoice(&monitoring, monitorings), "monitoring", "which Prometheus reads the metrics: user-workload: that of users; platform: that "+
 			"of OpenShift itself; none: no ServiceMonitor and no alerts are written")
 	})
