@@ -139,7 +139,7 @@ func (a *app) typedName(f workerFlags, name, what string) error {
 	if !a.IO.Screen.InTerminal || !a.IO.Screen.ErrTerminal {
 		return errors.New("nothing was done: there is no terminal to ask at; add --yes")
 	}
-	fmt.Fprintf(a.IO.Err, "\nType %s to %s: ", a.Style().Clean(name), a.Style().Clean(what))
+	fmt.Fprintf(a.IO.Err, "\nType %s to %s: ", a.CleanText(name), a.CleanText(what))
 	line, err := bufio.NewReader(a.IO.In).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the confirmation: %w", err)

@@ -276,7 +276,7 @@ func (a *app) declare(ctx context.Context, h hub, w nodepool.Want, f poolFlags, 
 		return err
 	}
 	fmt.Fprintf(a.IO.Out, "\nNodePool %s/%s is created (uid %s). To take it away: %s nodepool delete %s %s\n", w.Namespace, w.Name,
-		a.Style().Clean(evidence.String(made, "metadata", "uid")), a.Name, w.Name, a.quotedHosted())
+		a.CleanText(evidence.String(made, "metadata", "uid")), a.Name, w.Name, a.quotedHosted())
 	if err := a.waitForPool(ctx, h, w, f); err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func (a *app) nodePoolDelete(ctx context.Context, f poolFlags, name string) erro
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.IO.Out, "\nKept: %s\n", a.Style().Clean(file))
+	fmt.Fprintf(a.IO.Out, "\nKept: %s\n", a.CleanText(file))
 	if err := h.delete(ctx, w, pool, false); err != nil {
 		return fmt.Errorf("delete NodePool %s/%s: %w", w.Namespace, w.Name, err)
 	}

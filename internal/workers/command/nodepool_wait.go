@@ -226,7 +226,7 @@ func (a *app) waitForPool(ctx context.Context, h hub, w nodepool.Want, f poolFla
 		read:     func(ctx context.Context) (map[string]any, error) { return h.api.Get(ctx, poolRef(w.Namespace, w.Name)) },
 		userData: func(ctx context.Context) (workers.UserData, error) { return workers.Fresh(ctx, h, plan) },
 		report: func(text string) {
-			fmt.Fprintf(a.IO.Out, "%s  NodePool %s: %s\n", a.IO.Clock().UTC().Format(time.RFC3339), w.Name, a.Style().Clean(text))
+			fmt.Fprintf(a.IO.Out, "%s  NodePool %s: %s\n", a.IO.Clock().UTC().Format(time.RFC3339), w.Name, a.CleanText(text))
 		},
 	}
 	return a.poolEnd(ctx, wait, wait.run(within), f.timeout)
@@ -234,7 +234,7 @@ func (a *app) waitForPool(ctx context.Context, h hub, w nodepool.Want, f poolFla
 
 // poolEnd says how a wait ended.
 func (a *app) poolEnd(ctx context.Context, wait *poolWait, err error, timeout time.Duration) error {
-	w, clean := wait.want, a.Style().Clean
+	w, clean := wait.want, a.CleanText
 	var refused *poolRefusedError
 	switch {
 	case err == nil:

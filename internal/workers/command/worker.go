@@ -303,7 +303,7 @@ func (a *app) workerRollback(ctx context.Context, f workerFlags, run string) (er
 	removed := w.runner.Unjoined()
 	kept, err := w.runner.Rollback(ctx)
 	for _, name := range kept {
-		fmt.Fprintf(a.IO.Out, "%s has joined and stays.\n", a.Style().Clean(name))
+		fmt.Fprintf(a.IO.Out, "%s has joined and stays.\n", a.CleanText(name))
 	}
 	err = errors.Join(err, a.workerUncordon(ctx, f, w))
 	if err == nil {

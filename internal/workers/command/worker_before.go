@@ -103,7 +103,7 @@ func (a *app) hostedChecks(ctx context.Context, cluster map[string]any, p worker
 	if err != nil {
 		return []workerCheck{{fault.Unknown, false, "rights in the hosted cluster, and what ingress wants: " + err.Error()}}
 	}
-	checks := []workerCheck{rightsCheck(ctx, api, rightsFor(p))}
+	checks := []workerCheck{rightsCheck(ctx, api, "in the hosted cluster", rightsFor(p))}
 	if evidence.String(cluster, "spec", "infrastructureAvailabilityPolicy") == "HighlyAvailable" && len(p.Replaces) == 0 {
 		checks = append(checks, ingressCheck(ctx, api, len(p.Workers)))
 	}
@@ -146,7 +146,7 @@ func rightNames(rights []workers.Right) string {
 	return strings.Join(names, ", ")
 }
 
-func rightsCheck(ctx context.Context, api *kube.Client, rights []workers.Right) workerCheck {
+func rightsCheck(ctx context.Context, api *kube.Client, where string, rights []workers.Right) workerCheck {
 	var without []string
 	for _, r := range rights {
 		// The API answers it and stores nothing.
@@ -156,15 +156,15 @@ func rightsCheck(ctx context.Context, api *kube.Client, rights []workers.Right) 
 		allowed, is := evidence.Field(answer, "status", "allowed").(bool)
 		switch {
 		case err != nil:
-			return workerCheck{fault.Unknown, false, "rights in the hosted cluster: " + err.Error()}
+			return workerCheck{fault.Unknown, false, "rights " + where + ": " + err.Error()}
 		case !is:
-			return workerCheck{fault.Unknown, false, "rights in the hosted cluster: the API did not answer whether this account may " + r.What}
+			return workerCheck{fault.Unknown, false, "rights " + where + ": the API did not answer whether this account may " + r.What}
 		case !allowed:
 			without = append(without, r.What)
 		}
 	}
 	if len(without) > 0 {
-		return workerCheck{fault.Present, true, "in the hosted cluster this account may not " + strings.Join(without, ", ")}
+		return workerCheck{fault.Present, true, where + " this account may not " + strings.Join(without, ", ")}
 	}
-	return workerCheck{fault.Absent, false, "this account may do in the hosted cluster what the plan needs"}
+	return workerCheck{fault.Absent, false, "this account may do " + where + " what the plan needs"}
 }

@@ -100,10 +100,10 @@ func TestBeforeTheFirst(t *testing.T) {
 		{"the second worker", ingressCheck(t.Context(), one, 1), "passed", "1 Ready, 1 more"},
 		{"the first worker", ingressCheck(t.Context(), with(nodes, listOf("Node", node("n1", "192.0.2.1", "False"))), 1), "warning", "wants 2 workers"},
 		{"workers that may not be read", ingressCheck(t.Context(), answers(t, nil), 1), "not checked", "no permission"},
-		{"all rights", rightsCheck(t.Context(), with(reviews, may(true)), workers.JoinRights), "passed", "what the plan needs"},
-		{"no rights", rightsCheck(t.Context(), with(reviews, may(false)), rightsFor(workers.Plan{Replaces: map[string]workers.Old{"guest2": {}}})), "failed", "approve serving certificates of kubelets, list pods, evict pods, cordon Nodes, delete Nodes"},
-		{"an answer without an answer", rightsCheck(t.Context(), with(reviews, clitest.Object{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "metadata": clitest.Object{}}), workers.JoinRights), "not checked", "did not answer"},
-		{"rights that may not be asked for", rightsCheck(t.Context(), answers(t, nil), workers.JoinRights), "not checked", "no permission"},
+		{"all rights", rightsCheck(t.Context(), with(reviews, may(true)), "in the hosted cluster", workers.JoinRights), "passed", "what the plan needs"},
+		{"no rights", rightsCheck(t.Context(), with(reviews, may(false)), "in the hosted cluster", rightsFor(workers.Plan{Replaces: map[string]workers.Old{"guest2": {}}})), "failed", "approve serving certificates of kubelets, list pods, evict pods, cordon Nodes, delete Nodes"},
+		{"an answer without an answer", rightsCheck(t.Context(), with(reviews, clitest.Object{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "metadata": clitest.Object{}}), "in the hosted cluster", workers.JoinRights), "not checked", "did not answer"},
+		{"rights that may not be asked for", rightsCheck(t.Context(), answers(t, nil), "in the hosted cluster", workers.JoinRights), "not checked", "no permission"},
 	} {
 		if c.check.word() != c.word || !strings.Contains(c.check.text, c.text) {
 			t.Errorf("%s: %s %q, want %s %q", c.name, c.check.word(), c.check.text, c.word, c.text)

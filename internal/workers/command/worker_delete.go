@@ -101,7 +101,7 @@ func (a *app) workerDelete(ctx context.Context, f workerFlags, name string) (err
 	}
 	if found.Plan.Provider == workers.ManualName {
 		_, err = fmt.Fprintf(a.IO.Out, "Next: switch off the machine of %s. Its kubelet has a certificate and registers the Node again when it is "+
-			"restarted.\n", a.Style().Clean(name))
+			"restarted.\n", a.CleanText(name))
 	}
 	return err
 }

@@ -195,8 +195,17 @@ func (a *app) printAfterJoin(f *workerFollow) error {
 	if len(f.names(workers.In)) == 0 {
 		return nil
 	}
-	checks := answer.Section{Heading: "After the join"}
-	for _, i := range f.indicators {
+	checks := answer.Section{Heading: "After the join", Entries: indicatorEntries(f.indicators)}
+	if len(checks.Entries) == 0 {
+		checks.Entries = []answer.Entry{{Name: "not checked", Text: "the hosted cluster was not read after the join"}}
+	}
+	return answer.Sections(a.IO.Out, a.Style(), []answer.Section{checks})
+}
+
+// indicatorEntries are signs of success as entries of a section.
+func indicatorEntries(list []after.Indicator) []answer.Entry {
+	var entries []answer.Entry
+	for _, i := range list {
 		e := answer.Entry{Name: "passed", Text: i.Title}
 		switch i.Outcome {
 		case fault.Absent:
@@ -206,12 +215,9 @@ func (a *app) printAfterJoin(f *workerFollow) error {
 		case fault.NotApplicable:
 			continue
 		}
-		checks.Entries = append(checks.Entries, e)
+		entries = append(entries, e)
 	}
-	if len(checks.Entries) == 0 {
-		checks.Entries = []answer.Entry{{Name: "not checked", Text: "the hosted cluster was not read after the join"}}
-	}
-	return answer.Sections(a.IO.Out, a.Style(), []answer.Section{checks})
+	return entries
 }
 
 // screens reads the consoles of the hosts that were made and have not joined.
@@ -310,7 +316,7 @@ func strangers(d *diagnosis.Diagnosis) []string {
 
 // printWhyNot shows, for each worker that has not joined, where it is and why.
 func (a *app) printWhyNot(w *workerRun, f *workerFollow) {
-	clean := a.Style().Clean
+	clean := a.CleanText
 	defer func() {
 		if names := strangers(f.last); len(names) > 0 {
 			fmt.Fprintf(a.IO.Out, "\nRequests of names that nothing expects wait in the hosted cluster: %s. If one is a machine of this run, its "+

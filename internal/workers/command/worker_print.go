@@ -11,6 +11,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 	"github.com/rollcall-project/rollcall/internal/workers"
 	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )
@@ -70,7 +71,7 @@ func describeWorker(p workers.Plan, w provider.Worker) string {
 
 // printRolledBack says what a rollback has removed, what may still run, and what is left for a person.
 func (a *app) printRolledBack(p workers.Plan, removed []string) {
-	names := a.Style().Clean(strings.Join(removed, ", "))
+	names := a.CleanText(strings.Join(removed, ", "))
 	switch {
 	case len(removed) == 0:
 		fmt.Fprintf(a.IO.Out, "Run %s: nothing that it made is left without a Node.\n", p.Run)
@@ -84,8 +85,9 @@ func (a *app) printRolledBack(p workers.Plan, removed []string) {
 
 // printRuns lists runs and their workers, by the journals alone.
 func (a *app) printRuns(runs []workers.Run) error {
-	clean := a.Style().Clean
-	t := tabwriter.NewWriter(a.IO.Out, 0, 0, 3, ' ', 0)
+	clean := a.CleanText
+	var rows strings.Builder
+	t := tabwriter.NewWriter(&rows, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "RUN\tHOSTED\tNODEPOOL\tPROVIDER\tWORKER\tSTATE\tSINCE\tCONFIG\tMACHINE")
 	for _, r := range runs {
 		for _, s := range r.Statuses {
@@ -93,13 +95,17 @@ func (a *app) printRuns(runs []workers.Run) error {
 				clean(s.Worker.Name), s.Step, s.Since.UTC().Format(time.RFC3339), clean(cmp.Or(s.Config, "-")), clean(cmp.Or(s.Machine.ID, "-")))
 		}
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return page.Write(a.IO.Out, a.Style().Fold(rows.String()))
 }
 
 // printWorkers lists the workers of one hosted cluster with what both clusters show of them.
 func (a *app) printWorkers(runs []workers.Run, now clusterNow) error {
-	clean := a.Style().Clean
-	t := tabwriter.NewWriter(a.IO.Out, 0, 0, 3, ' ', 0)
+	clean := a.CleanText
+	var rows strings.Builder
+	t := tabwriter.NewWriter(&rows, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "RUN\tNODEPOOL\tWORKER\tSTATE\tCONFIG\tNODE\tSERVING CERTIFICATE")
 	for _, r := range runs {
 		for _, s := range r.Statuses {
@@ -112,6 +118,9 @@ func (a *app) printWorkers(runs []workers.Run, now clusterNow) error {
 		}
 	}
 	if err := t.Flush(); err != nil {
+		return err
+	}
+	if err := page.Write(a.IO.Out, a.Style().Fold(rows.String())); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(now.pools)) {

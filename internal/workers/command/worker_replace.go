@@ -232,7 +232,7 @@ func (a *app) workerRoll(ctx context.Context, w *workerRun, f workerFlags) (err 
 	follow.settle(ctx)
 	stop()
 	if rolled != nil && ctx.Err() == nil {
-		fmt.Fprintf(a.IO.Out, "\nIt %s\n", a.Style().Clean(rolled.Error()))
+		fmt.Fprintf(a.IO.Out, "\nIt %s\n", a.CleanText(rolled.Error()))
 		a.printWhyNot(w, follow)
 		fmt.Fprintf(a.IO.Out, "\nThen: %s worker resume %s (with --recreate: a new worker that has not joined is re-created with fresh user-data)\n "+
 			" or: %s worker rollback %s\n", a.Name, plan.Run, a.Name, plan.Run)
@@ -272,7 +272,7 @@ func (a *app) workerUncordon(ctx context.Context, f workerFlags, w *workerRun) e
 	for _, r := range runs {
 		names, unErr := r.runner.Uncordon(ctx, guestCluster{r.api})
 		for _, name := range names {
-			fmt.Fprintf(a.IO.Out, "%s stays and is schedulable again.\n", a.Style().Clean(name))
+			fmt.Fprintf(a.IO.Out, "%s stays and is schedulable again.\n", a.CleanText(name))
 		}
 		err = errors.Join(err, unErr)
 	}

@@ -57,6 +57,7 @@ func (a *app) openHub() (hub, error) {
 	if err != nil {
 		return hub{}, err
 	}
+	config.QPS = -1 // a run makes few requests and must not wait for its own throttle
 	api, err := kube.New(config, kube.Limits{})
 	return hub{api}, err
 }
@@ -146,7 +147,7 @@ func (a *app) typedYes(f workerFlags, what string) error {
 	if !a.IO.Screen.InTerminal || !a.IO.Screen.ErrTerminal {
 		return errors.New("nothing was done: there is no terminal to ask at; add --yes")
 	}
-	fmt.Fprintf(a.IO.Err, "\nType yes to %s: ", a.Style().Clean(what))
+	fmt.Fprintf(a.IO.Err, "\nType yes to %s: ", a.CleanText(what))
 	line, err := bufio.NewReader(a.IO.In).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the confirmation: %w", err)
@@ -241,7 +242,7 @@ func (a *app) reportWorker(one *sync.Mutex) func(workers.Event) {
 	return func(e workers.Event) {
 		one.Lock()
 		defer one.Unlock()
-		fmt.Fprintf(a.IO.Out, "%s  %s: %s\n", e.Time.UTC().Format(time.RFC3339), a.Style().Clean(e.Worker), a.Style().Clean(e.Text))
+		fmt.Fprintf(a.IO.Out, "%s  %s: %s\n", e.Time.UTC().Format(time.RFC3339), a.CleanText(e.Worker), a.CleanText(e.Text))
 	}
 }
 

@@ -95,7 +95,7 @@ func (a *app) workerUserData(ctx context.Context, pool, to string) error {
 
 // printUserData says what was written, without a secret.
 func (a *app) printUserData(pool, path string, u workers.UserData) {
-	clean, now := a.Style().Clean, a.IO.Clock()
+	clean, now := a.CleanText, a.IO.Clock()
 	fmt.Fprintf(a.IO.Out, "Wrote %s (mode 0600): user-data of config %s, NodePool %s of hosted cluster "+
 		"%s.\n", clean(path), clean(u.Config), clean(pool), clean(a.source.Hosted))
 	fmt.Fprintln(a.IO.Out, "It is a secret: do not mail it, and delete it when the workers have joined.")
