@@ -28,7 +28,12 @@ type clients struct {
 	firewalls    *compute.FirewallsClient
 }
 
-func newClients(ctx context.Context, opts ...option.ClientOption) (*clients, error) {
+// newClients are those that ask an endpoint, "" for Google's, by a client.
+func newClients(ctx context.Context, client *http.Client, endpoint string) (*clients, error) {
+	opts := []option.ClientOption{option.WithHTTPClient(client)}
+	if endpoint != "" {
+		opts = append(opts, option.WithEndpoint(endpoint))
+	}
 	c := &clients{}
 	var wrong []error
 	for _, open := range []func() error{

@@ -4,8 +4,6 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"google.golang.org/api/option"
-
 	emu "github.com/rollcall-project/rollcall/providers/gcp/emulator"
 )
 
@@ -18,7 +16,11 @@ func newEmulator(t *testing.T) (*emulator, *gcp) {
 	e.Wrong = func(what string) { t.Error(what) }
 	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)
-	c, err := newClients(t.Context(), option.WithEndpoint(server.URL), option.WithoutAuthentication())
+	client, err := newClient(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := newClients(t.Context(), client, server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}

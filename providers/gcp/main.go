@@ -6,29 +6,27 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
-
-	"google.golang.org/api/option"
 
 	"github.com/rollcall-project/rollcall/internal/workers/provider"
 )
 
 func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer cancel()
-	if err := run(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "rollcall-provider-gcp:", err)
-		os.Exit(1)
-	}
+	code := provider.Main(ctx, "rollcall-provider-gcp", os.Stderr, run)
+	cancel()
+	os.Exit(code)
 }
 
 func run(ctx context.Context) error {
 	g := &gcp{open: func(ctx context.Context, endpoint string) (*clients, error) {
-		return newClients(ctx, clientOptions(endpoint)...)
+		client, err := newClient(endpoint)
+		if err != nil {
+			return nil, err
+		}
+		return newClients(ctx, client, endpoint)
 	}}
 	defer func() {
 		if g.api != nil {
@@ -36,16 +34,4 @@ func run(ctx context.Context) error {
 		}
 	}()
 	return provider.Serve(ctx, os.Stdin, os.Stdout, g)
-}
-
-// clientOptions are those of the library for an endpoint that parseOptions has let through. A
-// credential goes to Google only.
-func clientOptions(endpoint string) []option.ClientOption {
-	switch {
-	case endpoint == "":
-		return nil
-	case strings.HasPrefix(endpoint, "https://"):
-		return []option.ClientOption{option.WithEndpoint(endpoint)}
-	}
-	return []option.ClientOption{option.WithEndpoint(endpoint), option.WithoutAuthentication()}
 }

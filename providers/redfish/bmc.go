@@ -15,6 +15,8 @@ import (
 
 	"github.com/stmcginnis/gofish"
 	"github.com/stmcginnis/gofish/schemas"
+
+	"github.com/rollcall-project/rollcall/internal/sanitize"
 )
 
 // machine is a server through its BMC.
@@ -74,9 +76,12 @@ func open(ctx context.Context, s server) (*machine, error) {
 	return m, nil
 }
 
-// hidden leaves out what a BMC, which is foreign, may repeat of the password.
+// hidden leaves out what a BMC, which is foreign, may repeat of the password, in whatever form.
 func hidden(err error, l login) error {
-	if strings.Contains(err.Error(), l.Password) {
+	var known sanitize.Known
+	known.Add(l.Password)
+	known.Add(l.Username + ":" + l.Password) // of basic authentication
+	if text := err.Error(); strings.Contains(text, l.Password) || known.In(text) || known.In(sanitize.Plain(text)) {
 		return errors.New("its words repeat the password and are not shown")
 	}
 	return err

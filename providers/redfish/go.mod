@@ -10,6 +10,7 @@ require (
 
 require (
 	github.com/klauspost/compress v1.20.3 // indirect
+	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/text v0.40.0 // indirect
 )
 

@@ -12,7 +12,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -22,16 +21,12 @@ import (
 
 func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer cancel()
+	name, run := "rollcall-provider-redfish", func(ctx context.Context) error { return provider.Serve(ctx, os.Stdin, os.Stdout, &servers{}) }
 	if len(os.Args) > 1 && os.Args[1] == "clock" {
-		if err := runClock(ctx, os.Args[2:], os.Stdout, os.Getenv); err != nil {
-			fmt.Fprintln(os.Stderr, "rollcall-provider-redfish: clock:", err)
-			os.Exit(1)
-		}
-		return
+		name += ": clock"
+		run = func(ctx context.Context) error { return runClock(ctx, os.Args[2:], os.Stdout, os.Getenv) }
 	}
-	if err := provider.Serve(ctx, os.Stdin, os.Stdout, &servers{}); err != nil {
-		fmt.Fprintln(os.Stderr, "rollcall-provider-redfish:", err)
-		os.Exit(1)
-	}
+	code := provider.Main(ctx, name, os.Stderr, run)
+	cancel()
+	os.Exit(code)
 }

@@ -152,22 +152,31 @@ func (p Program) call(ctx context.Context, r request) (Response, error) {
 	return response, nil
 }
 
-// hide leaves out what a program repeats of the user-data, plain or as it was sent: any run
-// of it that is long enough to hold a token. A program has credentials of its own, and its
-// libraries quote them: what else is a secret is replaced.
+// hide leaves out what a program repeats of the user-data: any run of it that is long enough to hold a
+// token, plain or as it was sent, and its secrets in all forms of sanitize.Known. A program has credentials of its own,
+// and its libraries quote them: what else is a secret is replaced.
 func hide(text string, secret []byte) string {
 	const run = 16
+	const hidden = "its words repeat the user-data and are not shown"
+	if len(text) > maxComplaint {
+		text = strings.ToValidUTF8(text[:maxComplaint], "")
+	}
 	forms := [][]byte{secret, []byte(base64.StdEncoding.EncodeToString(secret))}
 	for i := 0; i+run <= len(text); i++ {
 		for _, form := range forms {
 			if bytes.Contains(form, []byte(text[i:i+run])) {
-				return "its words repeat the user-data and are not shown"
+				return hidden
 			}
 		}
 	}
 	clean, err := sanitize.New()
 	if err != nil {
 		return "its words are not shown: " + err.Error()
+	}
+	var known sanitize.Known
+	known.AddUserData(clean, secret)
+	if known.In(text) || known.In(sanitize.Plain(text)) {
+		return hidden
 	}
 	return clean.Message(text)
 }
