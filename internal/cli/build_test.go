@@ -10,9 +10,9 @@ import (
 	"github.com/rollcall-project/rollcall/internal/tools/sample"
 )
 
-// maxBytes is how large the program may be, as it is released: 45.5 MB. docs/dependencies.md has what each MB is for, and
+// maxBytes is how large the program may be, as it is released: 48 MB. docs/dependencies.md has what each MB is for, and
 // why it is more than the 42 of before. The length of the checkout's path is in it: two machines differ by some kilobytes.
-const maxBytes = 45_500_000
+const maxBytes = 48_000_000
 
 // TestImports: none of the packages that link every API group of Kubernetes, or kustomize.
 func TestImports(t *testing.T) {

@@ -57,6 +57,7 @@ func Command(name string) *cobra.Command {
 // the code of a failure, not with 2 as Go ends, which says that a fault is proven.
 func Main(ctx context.Context, args []string, io cmdutil.IO) (code cmdutil.ExitCode) {
 	a := newApp(args[0], io)
+	defer kube.EndPlugins()
 	defer func() {
 		if defect := recover(); defect != nil {
 			code = cmdutil.ExitFailed

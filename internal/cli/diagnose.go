@@ -22,7 +22,7 @@ func (a *app) diagnoseCommand() *cobra.Command {
 what was ruled out, what could not be checked, and the next command with its risk.
 
 SUBJECT narrows the answer: the name of a host, or as oc writes it
-  ` + session.SubjectForms + `
+` + session.SubjectForms + `
 
 It only reads. Exit codes: 0 nothing wrong, or accepted, 1 the tool could not do its
 work, 2 a fault at or above --fail-on, 3 undecided. A text in which

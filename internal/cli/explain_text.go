@@ -58,13 +58,11 @@ func (a *app) foundLine(format string, c *fault.Catalog, r *message.Report, faul
 		return a.PrintData(format, answer.ScanDocument(r, c))
 	}
 	m := slices.Concat(r.Matches, r.Symptoms)[0]
+	if others := candidates(c, m); len(others) > 0 {
+		return a.oneOf(format, c, append(faults[:1:1], others...))
+	}
 	if n := equallyLikely(r); n > 1 {
-		fmt.Fprintf(a.IO.Out, "This text shows one of %d causes, and not which one.\n\n", n)
-		if err := a.printEntries(format, faultEntries(c, faults[:n])); err != nil {
-			return err
-		}
-		fmt.Fprintf(a.IO.Out, "\nNext: %s scan FILE with the whole text: other lines decide\n      %s diagnose\n", a.Name, a.Name)
-		return nil
+		return a.oneOf(format, c, faults[:n])
 	}
 	fmt.Fprintf(a.IO.Out, "This text shows %s (%s).\n\n", faults[0].ID, confidence[m.Confidence])
 	if err := a.page(format, c, faultEntries(c, faults[:1])[0]); err != nil {
@@ -78,6 +76,29 @@ func (a *app) foundLine(format string, c *fault.Catalog, r *message.Report, faul
 	}
 	fmt.Fprintf(a.IO.Out, "\nNext: %s diagnose, or %s scan FILE with the whole text\n", a.Name, a.Name)
 	return nil
+}
+
+// oneOf lists the causes of which a text shows one, and not which one.
+func (a *app) oneOf(format string, c *fault.Catalog, faults []*fault.Fault) error {
+	fmt.Fprintf(a.IO.Out, "This text shows one of %d causes, and not which one.\n\n", len(faults))
+	if err := a.printEntries(format, faultEntries(c, faults)); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.IO.Out, "\nNext: %s scan FILE with the whole text: other lines decide\n      %s diagnose\n", a.Name, a.Name)
+	return nil
+}
+
+// candidates are the other faults that can print the lines of a cause that is only possible.
+func candidates(c *fault.Catalog, m message.Match) (list []*fault.Fault) {
+	if m.Confidence != fault.ShowsPossible {
+		return nil
+	}
+	for _, id := range m.Candidates {
+		if f, ok := c.Fault(id); ok && id != m.Fault {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // equallyLikely is how many causes one and the same line shows, all of them likely and none

@@ -14,9 +14,16 @@ import (
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/garbage"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
+	"github.com/rollcall-project/rollcall/internal/page"
 	"github.com/rollcall-project/rollcall/internal/session"
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/hosted"
+)
+
+// The formats of `get` that have a value.
+const (
+	jsonPathFormat = "jsonpath=TEMPLATE"
+	columnsFormat  = "custom-columns=NAME:PATH,..."
 )
 
 // asked are the words of `get`.
@@ -26,6 +33,9 @@ type asked struct {
 	namespace string
 	every     bool // -A: the default, too
 	selector  string
+	fields    string
+	sortBy    string
+	labels    bool
 }
 
 func (a *app) getCommand() *cobra.Command {
@@ -33,19 +43,21 @@ func (a *app) getCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get KIND[,KIND...] [NAME] --from ARCHIVE",
 		Short: "print objects of an archive as oc get prints those of a cluster",
-		Long: `Get prints the objects of an archive: a must-gather, an inspect tree, a collection, a
-file of objects. Kinds have the names and short names that oc has, also those whose
-CustomResourceDefinition is in the archive. Without -n it prints all namespaces: an
-archive has no current one. Ages are those at the time of the archive. Events come with
-the last one at the end.
+		Long: `Get prints the objects of an archive: a must-gather, an inspect tree, a
+collection, a file of objects. Kinds have the names and short names that oc has,
+also those whose CustomResourceDefinition is in the archive. Without -n it
+prints all namespaces: an archive has no current one. Ages are those at the time
+of the archive. Events come with the last one at the end.
 
-No cluster is asked. Values of Secrets are replaced by a digest and the size. What was not
-collected is reported as that; "No resources found" means that the archive has the list,
-and that it is empty.
+No cluster is asked. Values of Secrets are replaced by a digest and the size.
+What was not collected is reported as that; "No resources found" means that the
+archive has the list, and that it is empty.
 
-Exit codes: 0 all that was asked for, 1 not found, or the tool could not do its work, 3
-something was not collected or could not be read.`,
+Exit codes: 0 all that was asked for, 1 not found, or the tool could not do its
+work, 3 something was not collected or could not be read.`,
 		Example: cmdutil.Example(a.Name, "get co --from ./must-gather.local.123", "the cluster operators") +
+			cmdutil.Example(a.Name, "get pods --field-selector spec.nodeName=w0 --from mg.tar.gz", "the pods of a node") +
+			cmdutil.Example(a.Name, "get nodes -o jsonpath='{.items[*].metadata.name}' --from mg.tar.gz", "one field of each") +
 			cmdutil.Example(a.Name, "get pods -n openshift-etcd -o wide --from mg.tar.gz", "pods of a namespace, with their nodes") +
 			cmdutil.Example(a.Name, "get node control0 -o yaml --from mg.tar.gz", "one object"),
 		Args: func(_ *cobra.Command, args []string) error { return q.parse(args) },
@@ -62,8 +74,11 @@ something was not collected or could not be read.`,
 	cmd.Flags().StringVarP(&q.namespace, "namespace", "n", "", "`NAME` of the namespace; default: all")
 	cmd.Flags().BoolVarP(&q.every, "all-namespaces", "A", false, "all namespaces, which is the default")
 	cmd.Flags().StringVarP(&q.selector, "selector", "l", "", "only objects with these `LABELS`, as KEY=VALUE,...")
+	cmd.Flags().StringVar(&q.fields, "field-selector", "", "only objects with these `FIELDS`, as spec.nodeName=w0,...; any field of any kind")
+	cmd.Flags().StringVar(&q.sortBy, "sort-by", "", "in the order of this `PATH`, as .metadata.creationTimestamp")
+	cmd.Flags().BoolVar(&q.labels, "show-labels", false, "the labels as the last column")
 	a.addArchiveFlags(cmd)
-	a.AddOutputFlags(cmd, "table", "wide", "name", "json", "yaml")
+	a.AddOutputFlags(cmd, "table", "wide", "name", "json", "yaml", jsonPathFormat, columnsFormat)
 	return cmd
 }
 
@@ -142,6 +157,17 @@ func (a *app) openArchive(ctx context.Context, needs ...evidence.Need) (*browse.
 
 // get prints what was asked for.
 func (a *app) get(ctx context.Context, format string, q asked) (err error) {
+	format, value, _ := strings.Cut(format, "=")
+	var template browse.Template
+	columns := ""
+	switch format {
+	case "jsonpath":
+		if template, err = browse.ParseTemplate(value); err != nil {
+			return err
+		}
+	case "custom-columns":
+		columns = value
+	}
 	at, closeAll, err := a.openArchive(ctx, browse.Needs(q.kinds)...)
 	if err != nil {
 		return err
@@ -155,7 +181,8 @@ func (a *app) get(ctx context.Context, format string, q asked) (err error) {
 			return err
 		}
 		f, err := at.Get(ctx, browse.Query{
-			Kind: k, Name: q.name, Namespace: q.namespace, Selector: q.selector, Whole: format == "json" || format == "yaml", Wide: format == "wide",
+			Kind: k, Name: q.name, Namespace: q.namespace, Selector: q.selector, FieldSelector: q.fields, SortBy: q.sortBy, ShowLabels: q.labels,
+			Whole: format == "json" || format == "yaml" || format == "jsonpath", Wide: format == "wide", Columns: columns,
 		})
 		if err != nil {
 			return err
@@ -163,7 +190,12 @@ func (a *app) get(ctx context.Context, format string, q asked) (err error) {
 		found = append(found, f)
 		missing = append(missing, at.Missing(f))
 	}
-	if err := a.printObjects(format, at, found); err != nil {
+	if format == "jsonpath" {
+		err = a.printTemplate(template, found)
+	} else {
+		err = a.printObjects(format, at, found)
+	}
+	if err != nil {
 		return err
 	}
 	return lacking(errors.Join(missing...))
@@ -182,8 +214,42 @@ func noResources(f browse.Found) string {
 	return fmt.Sprintf("No resources found: the archive has the list of %s, and there is none in it that fits.", f.Query.Kind.Resource.In(""))
 }
 
+// printTemplate prints what a template makes of the objects: of the one that was named, or of their list.
+func (a *app) printTemplate(t browse.Template, found []browse.Found) error {
+	if len(found) == 1 && found[0].Query.Name != "" && len(found[0].Objects) == 0 {
+		return nil // the error says that it is not there
+	}
+	text, err := t.Of(browse.Document(found...))
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line, ended := strings.CutSuffix(line, "\n")
+		for i, cell := range strings.Split(line, "\t") {
+			if i > 0 {
+				b.WriteByte('\t')
+			}
+			b.WriteString(a.Style().Clean(cell))
+		}
+		if ended {
+			b.WriteByte('\n')
+		}
+	}
+	if !strings.HasSuffix(text, "\n") && a.IO.Screen.Terminal {
+		b.WriteByte('\n') // for the prompt behind it
+	}
+	if _, err := fmt.Fprint(a.IO.Out, b.String()); err != nil {
+		return fmt.Errorf("print the text: %w", err)
+	}
+	return nil
+}
+
 func (a *app) printObjects(format string, at *browse.Archive, found []browse.Found) error {
 	if format == "json" || format == "yaml" {
+		if len(found) == 1 && found[0].Query.Name != "" && len(found[0].Objects) == 0 {
+			return nil // the error says that it is not there
+		}
 		return a.PrintData(format, browse.Document(found...))
 	}
 	printed := 0
@@ -204,7 +270,11 @@ func (a *app) printObjects(format string, at *browse.Archive, found []browse.Fou
 		case printed > 0:
 			fmt.Fprintln(a.IO.Out)
 		}
-		if err := at.Print(a.IO.Out, f, !a.Output.NoHeaders, a.Style().Clean); err != nil {
+		var table strings.Builder
+		if err := at.Print(&table, f, !a.Output.NoHeaders, a.Style().Clean); err != nil {
+			return err
+		}
+		if err := page.Write(a.IO.Out, a.Style().Fold(table.String())); err != nil {
 			return err
 		}
 		printed++

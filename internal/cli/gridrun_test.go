@@ -105,7 +105,11 @@ func (g *gridFiles) run(t *testing.T, c cell) result {
 	server, end := kind.Serve(whole)
 	defer end()
 	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := clitest.WriteKubeconfig(kubeconfig, server.URL); err != nil {
+	write := func() error { return clitest.WriteKubeconfig(kubeconfig, server.URL) }
+	if kind.Plugin != "" {
+		write = func() error { return clitest.WritePluginKubeconfig(kubeconfig, server, kind.Plugin) }
+	}
+	if err := write(); err != nil {
 		t.Error(err)
 	}
 	words := strings.Fields(strings.NewReplacer("{k}", kubeconfig, "{d}", dir, "{run}", g.id).Replace(c.words))

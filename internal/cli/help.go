@@ -25,7 +25,7 @@ func setHelp(root *cobra.Command) {
 			text = cmd.Short
 		}
 		if text != "" {
-			fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", trimRight(text))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n", fill(trimRight(text)))
 		}
 		fmt.Fprint(cmd.OutOrStdout(), cmd.UsageString())
 	})
@@ -33,6 +33,37 @@ func setHelp(root *cobra.Command) {
 		_, err := fmt.Fprint(cmd.OutOrStderr(), usage(cmd))
 		return err
 	})
+}
+
+// fill breaks the paragraphs of a text to the width of help texts. Lines with a blank in front stay.
+func fill(text string) string {
+	var out, paragraph []string
+	end := func() {
+		line := ""
+		for _, w := range strings.Fields(strings.Join(paragraph, " ")) {
+			if line != "" && len([]rune(line))+1+len([]rune(w)) > helpWidth {
+				out, line = append(out, line), ""
+			}
+			if line != "" {
+				line += " "
+			}
+			line += w
+		}
+		if line != "" {
+			out = append(out, line)
+		}
+		paragraph = nil
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if line == "" || line[0] == ' ' {
+			end()
+			out = append(out, line)
+			continue
+		}
+		paragraph = append(paragraph, line)
+	}
+	end()
+	return strings.Join(out, "\n")
 }
 
 func trimRight(s string) string { return strings.TrimRightFunc(s, unicode.IsSpace) }
@@ -105,7 +136,7 @@ func usage(cmd *cobra.Command) string {
 	}
 	var b strings.Builder
 	b.WriteString("Usage:")
-	if cmd.Runnable() {
+	if cmd.Runnable() && cmd.Annotations[helpOnly] == "" {
 		b.WriteString("\n  " + cmd.UseLine())
 	}
 	if cmd.HasAvailableSubCommands() {

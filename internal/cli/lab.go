@@ -27,7 +27,7 @@ func (a *app) labCommand() *cobra.Command {
 		Short: "run a real control plane in trouble on this machine",
 		Long: `Lab runs the real servers of OpenShift in a failure, on loopback addresses of this
 machine: etcd, kube-apiserver, the machine config controller and server, and hosts
-that boot through the real Ignition. It needs the source tree of rollcall and Go:
+that boot through the real Ignition. It needs Go and the source tree of Rollcall:
 run it inside the tree, or name its directory lab/ with --lab-dir.
 
 The words are those of the lab's own program, which is built when it is needed:

@@ -49,6 +49,26 @@ func clearlyBest(hits []lookup.Hit) bool {
 	return hits[0].Named || hits[0].Met >= most && (len(hits) == 1 || hits[0].Score >= better*hits[1].Score)
 }
 
+// symptomsFirst puts the page about what is wrong that has the most words of a question before unsafe advice whose name the
+// question is not: who asks what is wrong is not shown first what not to do.
+func symptomsFirst(hits []lookup.Hit) []lookup.Hit {
+	if len(hits) == 0 || hits[0].Kind != "refused" || hits[0].Named {
+		return hits
+	}
+	const half = 0.5
+	best := -1
+	for i, h := range hits {
+		if h.Kind != "refused" && h.Kind != "message" && h.Met >= half && (best < 0 || h.Met > hits[best].Met) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return hits
+	}
+	first := hits[best]
+	return slices.Insert(slices.Delete(slices.Clone(hits), best, best+1), 0, first)
+}
+
 // searchPage is the answer to a question, for programs.
 type searchPage struct {
 	Kind  string       `json:"kind"`
@@ -94,7 +114,7 @@ func (a *app) pagesFor(format string, c *fault.Catalog, words string, hits []loo
 	if !known {
 		undecided = &cmdutil.ExitError{Code: cmdutil.ExitUndecided}
 	}
-	hits = bestPages(hits)
+	hits = symptomsFirst(bestPages(hits))
 	best := ""
 	if len(hits) > 0 && clearlyBest(hits) {
 		best = hits[0].ID
@@ -120,11 +140,11 @@ func (a *app) pagesFor(format string, c *fault.Catalog, words string, hits []loo
 	if best != "" {
 		why = "   (it is clearly the best)"
 	}
-	fmt.Fprintf(a.IO.Out, "\nRead first: %s explain %s%s\n", a.Name, askedAs(hits[0]), why)
-	if !known {
+	if !known { // a page that lacks most of the words is nothing to begin with
 		a.nextOfUnknown()
 		return undecided
 	}
+	fmt.Fprintf(a.IO.Out, "\nRead first: %s explain %s%s\n", a.Name, askedAs(hits[0]), why)
 	fmt.Fprintf(a.IO.Out, "Or ask:     %s diagnose, or %s scan FILE with the whole text\n", a.Name, a.Name)
 	return nil
 }

@@ -122,7 +122,11 @@ func TestExplainAnswers(t *testing.T) {
 		{"node NotReady", 0, []string{"node-not-ready\nfault", "See also\nnode-reported-not-ready"}},
 		{"etcd quorum lost", 0, []string{"Read first: rollcall explain etcd-no-quorum   (it is clearly the best)"}},
 		{"approve all the pending CSRs", 0, []string{"approve-all-csrs\ncommon unsafe advice", "See also"}},
-		{"the grommet of the pool sprocket", 3, []string{"UNKNOWN: no page has most of these words", "pool-", "Read first:"}},
+		{"the grommet of the pool sprocket", 3, []string{"UNKNOWN: no page has most of these words", "pool-", "scan FILE"}},
+		{"ignition loop", 0, []string{"Read first: rollcall explain ignition-"}},
+		{"rendered config not found", 0, []string{"Read first: rollcall explain rendered-config-missing"}},
+		{"image pull backoff", 0, []string{"Read first: rollcall explain image-pull-"}},
+		{"expired certificates after shutdown", 0, []string{"certificates-ended-while-silent  nodes"}},
 		{"grommet sprocket", 3, []string{"UNKNOWN: nothing is known about this text."}},
 		{"pool-pausd", 1, []string{"did you mean pool-paused?"}},
 		{"./fix-mc-desync.sh", 3, []string{"it runs a script", "Pages that have the words of its name:\nbootstrap-mc-mismatch"}},
@@ -139,6 +143,9 @@ func TestExplainAnswers(t *testing.T) {
 		if code != tt.code {
 			t.Errorf("%q: exit %d, want %d\n%s", tt.words, code, tt.code, out)
 		}
+	}
+	if out, _ := run("text", "the grommet of the pool sprocket"); strings.Contains(out, "Read first") {
+		t.Errorf("what is not known has a page to begin with:\n%s", out)
 	}
 	out, code := run("json", "etcd quorum lost")
 	var page searchPage

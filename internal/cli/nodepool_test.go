@@ -313,8 +313,8 @@ func TestNodePoolCreate(t *testing.T) {
 		}, cmdutil.ExitFailed, []string{"create NodePool guests/np-b", "already exists"}, nil},
 		{"the answer is lost", plain, func(s *poolStore) { s.lose = true }, cmdutil.ExitOK, []string{"NodePool guests/np-b is created", "machines can be made now"}, []string{"create"}},
 		{"a failure after the dry run", plain, func(s *poolStore) {
-			s.refuse["create"] = statusOf(500, "InternalError", "etcd is away")
-		}, cmdutil.ExitFailed, []string{"etcd is away", "it was not made"}, nil},
+			s.refuse["create"] = statusOf(500, "InternalError", "etcd does not answer")
+		}, cmdutil.ExitFailed, []string{"etcd does not answer", "it was not made"}, nil},
 		{"an HostedCluster of another platform", []string{"np-b", "--replicas", "2", "--dry-run=server"}, func(s *poolStore) { s.cluster(t, "Agent", "") }, cmdutil.ExitFault,
 			[]string{"the HostedCluster is of platform Agent"}, nil},
 		{"a control plane that is new", []string{"np-b", "--replicas", "2", "--dry-run=server"}, func(s *poolStore) { s.cluster(t, "None", "new") }, cmdutil.ExitOK,

@@ -34,7 +34,7 @@ func TestNodePoolScale(t *testing.T) {
 		{"always another version", []string{"np-a", "--replicas", "3"}, func(s *poolStore) { s.conflict = 99 }, cmdutil.ExitFault, []string{"has been modified"}, nil},
 		{"no right", []string{"np-a", "--replicas", "3"}, func(s *poolStore) { s.refuse["patch dry"] = statusOf(403, "Forbidden", "cannot patch") }, cmdutil.ExitFault, []string{"refuses to change it: cannot patch"}, nil},
 		{"refused by a webhook", []string{"np-a", "--replicas", "3"}, func(s *poolStore) { s.refuse["patch dry"] = statusOf(422, "Invalid", "denied") }, cmdutil.ExitFault, []string{"refuses to change it: denied"}, nil},
-		{"the API is away", []string{"np-a", "--replicas", "3"}, func(s *poolStore) { s.refuse["patch dry"] = statusOf(500, "InternalError", "away") }, cmdutil.ExitFailed, []string{"nothing was changed", "away"}, nil},
+		{"the API does not answer", []string{"np-a", "--replicas", "3"}, func(s *poolStore) { s.refuse["patch dry"] = statusOf(500, "InternalError", "away") }, cmdutil.ExitFailed, []string{"nothing was changed", "away"}, nil},
 		{"written by GitOps", []string{"np-a", "--replicas", "3"}, func(s *poolStore) { s.change("metadata.managedFields", argo) }, cmdutil.ExitFault, []string{"field manager argocd-controller"}, nil},
 		{"a label of Flux", []string{"np-a", "--replicas", "3"}, func(s *poolStore) {
 			s.change("metadata.labels", clitest.Object{"kustomize.toolkit.fluxcd.io/name": "apps"})

@@ -23,7 +23,7 @@ which did not, at which stage each one stopped, why, with proof, and what is
 safe to do about it.
 
 Without a command it is ` + "`" + `status` + "`" + `. Nothing is changed but by fix, csr approve,
-worker, nodepool and preflight --write.`,
+worker, nodepool, host and preflight --write.`,
 		Args: a.noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			o := a.source
@@ -51,7 +51,7 @@ worker, nodepool and preflight --write.`,
 	a.AddSourceFlags(cmd, &a.source)
 	a.AddChoiceFlags(cmd, &a.source)
 	a.AddAcceptFlag(cmd, &a.source)
-	a.AddOutputFlags(cmd, "text", "wide", "name", "json", "yaml", "html", "markdown", "sarif", "junit")
+	a.AddOutputFlags(cmd, "text", "wide", "name", "json", "yaml", "html", "markdown", "sarif", "junit", "prom")
 	a.AddFailOn(cmd)
 	return cmd
 }
@@ -90,7 +90,7 @@ func (a *app) printRoll(ctx context.Context, format string, d *diagnosis.Diagnos
 		return answer.JSON(a.IO.Out, d, o)
 	case "yaml":
 		return answer.YAML(a.IO.Out, d, o)
-	case "html", "markdown", "sarif", "junit":
+	case "html", "markdown", "sarif", "junit", "prom":
 		return a.PrintAnswer(ctx, format, r, cmdutil.Shown{Diagnosis: d, Whole: d})
 	}
 	return answer.Roll(a.IO.Out, d, o)

@@ -60,7 +60,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.getCommand(), a.logsCommand(), a.demoCommand(), a.collectCommand(),
 		preflight.Command(a.App, updatecommand.New(a.App)), watch.Baseline(a.App), a.canICommand(),
 		fleet.Command(a.App, readVersion().Version), serve.Command(a.App, readVersion().Version), a.mcpCommand())
-	add(groupRepair, repair.Command(a.App), workers.Requests(a.App), workers.NodePools(a.App), workers.Command(a.App))
+	add(groupRepair, repair.Command(a.App), workers.Requests(a.App), workers.MetalHosts(a.App), workers.NodePools(a.App), workers.Command(a.App))
 	add(groupKnow, a.explainCommand(), a.listCommand(), a.docsCommand(), a.lintCommand(), a.testCommand())
 	add(groupOther, a.labCommand(), a.optionsCommand(), a.versionCommand())
 	cmdutil.Paged(root)
@@ -73,5 +73,6 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetHelpCommand(a.helpCommand())
 	root.SetCompletionCommandGroupID(groupOther)
 	setHelp(root)
+	a.refuseUnknownWords(root)
 	return root
 }

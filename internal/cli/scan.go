@@ -126,6 +126,9 @@ func scanExit(r *message.Report) error {
 // openText opens a file of text, or standard input.
 func (a *app) openText(name string) (io.ReadCloser, error) {
 	if name == "-" {
+		if a.IO.Screen.InTerminal && !a.Quiet {
+			fmt.Fprintf(a.IO.Err, "%s: paste the text, then press Enter and Ctrl-D\n", a.Name)
+		}
 		return io.NopCloser(a.IO.In), nil
 	}
 	info, err := os.Stat(name)

@@ -21,6 +21,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/session/readerrole"
 	"github.com/rollcall-project/rollcall/internal/source/live"
+	"github.com/rollcall-project/rollcall/internal/tools/sample"
 )
 
 // lines is what a server logs, read while it is written.
@@ -43,6 +44,9 @@ func (l *lines) String() string {
 
 var servedAt = regexp.MustCompile(`address=(127\.0\.0\.1:[0-9]+)`)
 
+// faster is how many seconds pass in one for a server that keeps records.
+const faster = 20
+
 // serving runs `rollcall serve` against an API server until stop is called, and returns where it listens and its log.
 func serving(t *testing.T, api string, more ...string) (at string, log *lines, stop func() cmdutil.ExitCode) {
 	t.Helper()
@@ -54,9 +58,15 @@ func serving(t *testing.T, api string, more ...string) (at string, log *lines, s
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan cmdutil.ExitCode, 1)
 	args := append([]string{"rollcall", "serve", "--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", "--request-timeout", "5s"}, more...)
+	began := time.Now()
+	clock := func() time.Time {
+		if slices.Contains(more, "--records") {
+			return clitest.Now.Add(time.Since(began) * faster)
+		}
+		return clitest.Now
+	}
 	go func() {
-		done <- Main(ctx, args, cmdutil.IO{In: strings.NewReader(""), Out: log, Err: log, Getenv: func(string) string { return "" },
-			Clock: func() time.Time { return clitest.Now }})
+		done <- Main(ctx, args, cmdutil.IO{In: strings.NewReader(""), Out: log, Err: log, Getenv: func(string) string { return "" }, Clock: clock})
 	}()
 	stop = sync.OnceValue(func() cmdutil.ExitCode { cancel(); return <-done })
 	t.Cleanup(func() { stop() })
@@ -153,6 +163,52 @@ func TestServe(t *testing.T) {
 	}
 	if code := stop(); code != cmdutil.ExitOK {
 		t.Errorf("it ends with %d:\n%s", code, log)
+	}
+}
+
+// TestServeWrites: a cause that lasts has an Event, and a record after 5 minutes, which `serve incidents` prints. Nothing else is written.
+func TestServeWrites(t *testing.T) {
+	if !sample.Whole() {
+		t.Skip("it takes five minutes of a clock that is 20 times as fast; in .ci/run")
+	}
+	cluster, err := clitest.NewCluster()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []clitest.Change
+	if err := yaml.UnmarshalStrict([]byte(toRepair), &list); err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.Happen(list); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(cluster)
+	defer server.Close()
+	_, log, stop := serving(t, server.URL, "--interval", "10s", "--events", "--records", "rollcall")
+	wrote := func(what string) bool {
+		cluster.Mu.Lock()
+		defer cluster.Mu.Unlock()
+		return slices.ContainsFunc(cluster.Written, func(w string) bool { return strings.HasPrefix(w, what) })
+	}
+	waitFor(t, log, "an Event", func() bool { return wrote("POST events/rollcall-") || wrote("POST events/") })
+	waitFor(t, log, "a record", func() bool { return wrote("POST configmaps/") })
+	if code := stop(); code != cmdutil.ExitOK {
+		t.Errorf("it ends with %d:\n%s", code, log)
+	}
+	for _, w := range cluster.Written {
+		if !strings.HasPrefix(w, "POST events/") && !strings.HasPrefix(w, "POST configmaps/") && !strings.HasPrefix(w, "PUT configmaps/") {
+			t.Errorf("it wrote %s", w)
+		}
+	}
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clitest.WriteKubeconfig(kubeconfig, server.URL); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	code := Main(t.Context(), []string{"rollcall", "serve", "incidents", "--kubeconfig", kubeconfig}, cmdutil.IO{In: strings.NewReader(""), Out: &out,
+		Err: &out, Getenv: func(string) string { return "" }, Clock: func() time.Time { return clitest.Now }})
+	if code != cmdutil.ExitOK || !strings.Contains(out.String(), "pool-source-missing") || !strings.Contains(out.String(), " open ") {
+		t.Errorf("incidents, exit code %d:\n%s", code, &out)
 	}
 }
 

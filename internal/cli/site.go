@@ -62,15 +62,36 @@ func (a *app) docs(dir string) error {
 	if err := docsite.Write(&site, pages); err != nil {
 		return err
 	}
-	if err := os.WriteFile(name, site.Bytes(), 0o644); err != nil {
+	if err := replaceFile(name, site.Bytes()); err != nil {
 		return fmt.Errorf("write the pages: %w", err)
 	}
 	fmt.Fprintf(a.IO.Out, "%s: %d pages, %d KB; open it in a browser\n", name, len(pages), site.Len()>>10)
 	return nil
 }
 
-// mayReplace is an error where a file is there that is no site.
+// replaceFile replaces a file with a whole one: a link of that name is replaced, too, and never written through.
+func replaceFile(name string, content []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(name), ".rollcall-docs-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(f.Name()))
+		}
+	}()
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), name)
+}
+
+// mayReplace is an error where something is there that is no site.
 func mayReplace(name string) error {
+	if info, err := os.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%s is not replaced: it is a link; remove it, or name another directory", name)
+	}
 	have, err := os.ReadFile(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,6 +34,41 @@ func (a *app) noCommand(cmd *cobra.Command, args []string) error {
 	return session.Usagef("%q is not a command%s", word, suggest.DidYouMean(word, names))
 }
 
+// helpOnly marks a command that does nothing but print its help: it is called with one of those below it.
+const helpOnly = "rollcall.dev/help-only"
+
+// refuseUnknownWords has each command of several refuse a word that is none of them, in the whole tree.
+func (a *app) refuseUnknownWords(parent *cobra.Command) {
+	for _, cmd := range parent.Commands() {
+		a.refuseUnknownWords(cmd)
+		takes, group := cmd.Args, !cmd.Runnable()
+		if !cmd.HasAvailableSubCommands() || takes == nil && !group {
+			continue
+		}
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || takes != nil && takes(cmd, args) == nil {
+				return nil
+			}
+			return noSubcommand(cmd, args[0])
+		}
+		if group {
+			cmd.Annotations = map[string]string{helpOnly: "true"}
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
+}
+
+// noSubcommand refuses a word that is no command below another one, and says what was probably meant.
+func noSubcommand(cmd *cobra.Command, word string) error {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return session.Usagef("%q is not a command of %s%s; it has %s", word, cmd.Name(), suggest.DidYouMean(word, names), strings.Join(names, ", "))
+}
+
 // known returns the id of the catalog that a word is.
 func (a *app) known(word string) (string, bool) {
 	c, err := a.session().LoadCatalog()
@@ -43,11 +79,19 @@ func (a *app) known(word string) (string, bool) {
 	return word, ok
 }
 
+// takes reports whether a command takes words as its arguments.
+func takes(cmd *cobra.Command, words []string) bool {
+	return cmd.Args == nil || cmd.Args(cmd, words) == nil
+}
+
 // flagError explains a flag that does not exist or has no such value.
 func (a *app) flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
 		return &session.UsageError{Err: err}
+	}
+	if words := cmd.Flags().Args(); len(words) > 0 && cmd.HasAvailableSubCommands() && cmd.HasParent() && !takes(cmd, words) {
+		return noSubcommand(cmd, words[0]) // the flag can be one of the command that was meant
 	}
 	name := unknown.GetSpecifiedName()
 	var names []string

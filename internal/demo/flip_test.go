@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"testing"
 	"testing/fstest"
 
@@ -16,20 +15,21 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/rollcall-project/rollcall/internal/source/archive"
+	runs "github.com/rollcall-project/rollcall/internal/tools/sample"
 )
 
-// full asks for all samples of the tests over lost evidence, which take minutes.
-const full = "ROLLCALL_FULL"
-
-// count is how many samples a test takes.
-func count(whole, usual, short int) int {
+// count is how many samples a test takes: all of them in a full run, or where the tests run whole,
+// in the sample of them, or under the race detector.
+func count(full, whole, sampled, short int) int {
 	switch {
-	case os.Getenv(full) != "":
-		return whole
+	case runs.Full():
+		return full
 	case testing.Short():
 		return short
+	case runs.Whole():
+		return whole
 	}
-	return usual
+	return sampled
 }
 
 // form is how an archive lies on a disk.
@@ -109,7 +109,7 @@ func TestFlippedBit(t *testing.T) {
 	for i, s := range list {
 		whole[i] = d.said(t.Context(), s.open(s.files))
 	}
-	for i := range count(500, 44, 11) {
+	for i := range count(500, 44, 22, 11) {
 		s, f := list[i%len(list)], forms[i/len(list)%len(forms)]
 		r := rand.New(rand.NewPCG(uint64(i), 11))
 		var open func() (*archive.Source, error)

@@ -274,7 +274,7 @@ func TestFileTakenAway(t *testing.T) {
 	for _, s := range samples(t, d) {
 		whole := d.said(t.Context(), s.open(s.files))
 		for _, name := range byName(s.files) {
-			if step++; step%count(1, 40, 160) != 0 {
+			if step++; step%count(1, 40, 80, 160) != 0 {
 				continue
 			}
 			t.Run(s.name+" without "+name, func(t *testing.T) {

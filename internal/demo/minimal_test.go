@@ -14,6 +14,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/source/archive"
 	"github.com/rollcall-project/rollcall/internal/source/collect"
 	"github.com/rollcall-project/rollcall/internal/source/minimal"
+	runs "github.com/rollcall-project/rollcall/internal/tools/sample"
 )
 
 // TestMinimalCollections: a minimal collection of every demo and of the samples, written and read again, gives the same
@@ -21,7 +22,7 @@ import (
 func TestMinimalCollections(t *testing.T) {
 	d := newDoctor(t)
 	for _, s := range samples(t, d) {
-		if os.Getenv(full) == "" && strings.HasSuffix(s.name, " collected") {
+		if !runs.Full() && strings.HasSuffix(s.name, " collected") {
 			continue // as what it was collected from
 		}
 		t.Run(s.name, func(t *testing.T) {

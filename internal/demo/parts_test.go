@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/rollcall-project/rollcall/internal/fixture"
+	runs "github.com/rollcall-project/rollcall/internal/tools/sample"
 )
 
 // mustGathers are small must-gathers, with faults that different parts show.
@@ -25,7 +26,7 @@ func mustGathers(t *testing.T) []sample {
 	}
 	usual := []string{"pool-render-degraded", "mcs-not-running", "csr-client-pending", "etcd-member-unhealthy", "vip-duplicate"}
 	for _, o := range overlays {
-		if os.Getenv(full) == "" && (o.Variant != "" || !slices.Contains(usual, o.Fault)) {
+		if !runs.Full() && (o.Variant != "" || !slices.Contains(usual, o.Fault)) {
 			continue
 		}
 		files, err := o.FS()
@@ -79,7 +80,7 @@ func TestPartTakenAway(t *testing.T) {
 		whole := d.said(t.Context(), s.open(s.files))
 		t.Logf("%s: exit %d, %s", s.name, whole.exit, whole.verdict)
 		for _, part := range partsOf(s.files) {
-			if step++; step%count(1, 4, 16) != 0 {
+			if step++; step%count(1, 4, 8, 16) != 0 {
 				continue
 			}
 			t.Run(s.name+" without "+part, func(t *testing.T) {

@@ -77,6 +77,10 @@ func etcdObject(members string) Object {
 // desync is the cluster of the incident.
 func desync(t *testing.T) *world {
 	w := newWorld(t)
+	w.put(infrastructureRef(), Object{"apiVersion": "config.openshift.io/v1", "kind": "Infrastructure",
+		"status": map[string]any{"apiServerURL": "https://api.c.example.com:6443"}})
+	w.put(Ref{Group: "config.openshift.io", Version: "v1", Resource: "networks", Name: "cluster"}, Object{"apiVersion": "config.openshift.io/v1", "kind": "Network",
+		"status": map[string]any{"serviceNetwork": []any{"172.30.0.0/16"}, "clusterNetwork": []any{map[string]any{"cidr": "10.128.0.0/14"}}}})
 	w.put(clusterVersionRef(), Object{"apiVersion": "config.openshift.io/v1", "kind": "ClusterVersion",
 		"spec": map[string]any{"clusterID": "the-cluster"},
 		"status": map[string]any{"history": []any{map[string]any{"state": "Partial", "version": "4.20.0"}},

@@ -74,9 +74,9 @@ func TestCompare(t *testing.T) {
 			d.Findings[0].Subject.Name = "infra"
 		}, NotChecked, "pool/master was no longer found"},
 		{"no finding of it", endFinished, func(d *diagnosis.Diagnosis) { d.Findings = d.Findings[1:] }, NotChecked, "pool/master was no longer found"},
-		{"nodes were not read whole", endFinished, func(d *diagnosis.Diagnosis) {
+		{"nodes were not read", endFinished, func(d *diagnosis.Diagnosis) {
 			d.Coverage = []evidence.Coverage{{Need: evidence.Nodes.String(), State: evidence.Missing, Why: evidence.Forbidden, Reason: "forbidden"}}
-		}, NotChecked, "could not check: not all nodes were read: forbidden"},
+		}, NotChecked, "could not check: nodes were not read: forbidden"},
 		{"its condition holds and is expected", endFinished, func(d *diagnosis.Diagnosis) { d.Findings[0] = waiting }, InProgress,
 			"in progress (expected until 2026-05-01T04:00:00Z)"},
 		{"the cluster settles", endFinished, func(d *diagnosis.Diagnosis) {

@@ -166,7 +166,7 @@ func everyPoint() int {
 	case sample.Whole():
 		return 1
 	}
-	return 6
+	return 12
 }
 
 type killed struct{ at Point }

@@ -13,6 +13,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/agents"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 )
 
 // Answerer gives the answers of the command line, for what options read.
@@ -37,7 +38,13 @@ are read below the directories of --root, and nowhere else: no path of a client 
 link leads outside.`,
 		Example: cmdutil.Example(frame.Name, "mcp --context prod", "a cluster") +
 			cmdutil.Example(frame.Name, "mcp --archives-only --root ~/cases", "archives, and no cluster"),
-		Args: cmdutil.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return session.Usagef("%[1]q: this command takes no argument; it speaks the Model Context Protocol. "+
+				"For a MachineConfigPool: `%[2]s diagnose mcp/%[3]s`", args[0], frame.Name, shellcommand.Quote(args[0]))
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Budget < agents.MinBudget || o.Budget > agents.MaxBudget {
 				return session.Usagef("--budget %d: write a number of bytes from %d to %d", o.Budget, agents.MinBudget, agents.MaxBudget)

@@ -24,6 +24,8 @@ type Broken struct {
 	Name  string
 	Blind bool // nothing of the cluster can be read from it
 	TLS   bool // with a certificate of an unknown CA
+	// Plugin is the credential plugin of the kubeconfig, which then knows the CA: a script of sh; "" is none.
+	Plugin string
 	// Over returns what the server does in front of a whole API.
 	Over func(whole http.Handler, stop <-chan struct{}) http.Handler
 }
@@ -77,6 +79,8 @@ func BrokenServers() []Broken {
 		{Name: "no content type", Over: typed("")},
 		{Name: "reset", Blind: true, Over: always(0, "", "")},
 		{Name: "unknown CA", Blind: true, TLS: true, Over: func(whole http.Handler, _ <-chan struct{}) http.Handler { return whole }},
+		{Name: "credential plugin waits", Blind: true, TLS: true, Plugin: "sleep 1000",
+			Over: func(whole http.Handler, _ <-chan struct{}) http.Handler { return whole }},
 		{Name: "a watch that never starts", Over: onWatches(func(_ http.Handler, stop <-chan struct{}) http.Handler { return hanging(stop) })},
 		{Name: "a watch that ends at once", Over: onWatches(always(http.StatusOK, "application/json", ""))},
 		{Name: "a watch of garbage", Over: onWatches(always(http.StatusOK, "application/json", `{"type":"ADDED","object":7}`+"\n"+Planted))},

@@ -119,7 +119,7 @@ func (c *Cluster) putAll(from *archive.Source, secrets bool) error {
 		if r.Name == "" || r.Cluster != "" || r.Name == "secrets" && !secrets || strings.HasSuffix(r.Group, "rollcall.dev") || c.kinds[r] != "" {
 			continue
 		}
-		c.kinds[r] = "Some" + r.Name
+		c.kinds[r] = strings.TrimSuffix(r.Name, "s")      // a list of them is that of a kind of this name
 		list, _ := from.List(context.Background(), r, "") // what the archive lacks this cluster does not have
 		for _, o := range list {
 			content := Clone(o.Content)
@@ -363,10 +363,18 @@ func (c *Cluster) write(q *http.Request, a apiPath) (int, Object) {
 			return http.StatusUnprocessableEntity, Object{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "Invalid", "code": 422}
 		}
 		body = is
+	case http.MethodPut:
+		if c.Objects[key] == nil {
+			return http.StatusNotFound, nil
+		}
 	case http.MethodPost:
 	case http.MethodDelete:
 		was := c.Objects[key]
-		if was != nil {
+		var options struct{ DryRun []string }
+		if len(body) > 0 && json.Unmarshal(body, &options) != nil {
+			return http.StatusBadRequest, nil
+		}
+		if was != nil && len(options.DryRun) == 0 && q.URL.Query().Get("dryRun") == "" {
 			delete(c.Objects, key)
 			c.Written = append(c.Written, q.Method+" "+a.Resource+"/"+a.name)
 		}

@@ -3,6 +3,10 @@
 package clitest
 
 import (
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -31,7 +35,18 @@ func Harmless(t *testing.T, what, text string) {
 	}
 }
 
-func WriteKubeconfig(path, url string) error {
-	return os.WriteFile(path, []byte("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: '"+url+"'}}]\n"+
-		"contexts: [{name: x, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {}}]\ncurrent-context: x\n"), 0o600)
+// WriteKubeconfig writes a kubeconfig that leads to a server, without a credential.
+func WriteKubeconfig(path, url string) error { return writeKubeconfig(path, "server: '"+url+"'", "{}") }
+
+// WritePluginKubeconfig writes one that leads to a server with TLS, whose credential comes from a plugin: a script of sh.
+// client-go runs none without TLS.
+func WritePluginKubeconfig(path string, server *httptest.Server, script string) error {
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	return writeKubeconfig(path, "server: '"+server.URL+"', certificate-authority-data: "+base64.StdEncoding.EncodeToString(ca),
+		fmt.Sprintf("{exec: {apiVersion: client.authentication.k8s.io/v1, command: sh, args: [-c, %q], interactiveMode: IfAvailable}}", script))
+}
+
+func writeKubeconfig(path, cluster, user string) error {
+	return os.WriteFile(path, []byte("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {"+cluster+"}}]\n"+
+		"contexts: [{name: x, context: {cluster: c, user: u}}]\nusers: [{name: u, user: "+user+"}]\ncurrent-context: x\n"), 0o600)
 }

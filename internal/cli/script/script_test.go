@@ -21,8 +21,8 @@ import (
 
 // longScripts take longest; the commands in them are in other scripts or tests, too.
 var longScripts = []string{
-	"accept", "against", "exit", "fleet", "foreign", "formats", "input", "knowledge", "ladder", "ownfaults", "pastenight", "replay", "schema",
-	"secrets", "subject", "text", "update", "wronguse",
+	"accept", "against", "baseline", "collect", "docs", "doors", "exit", "fleet", "foreign", "formats", "input", "knowledge", "ladder",
+	"notcollected", "ownfaults", "pastenight", "pastetables", "replay", "scanphase", "schema", "secrets", "subject", "text", "update", "wronguse",
 }
 
 // TestScripts runs testdata/script. The commands in addition to those of testscript:

@@ -340,7 +340,8 @@ func (f *fileArea) agentPools(c node) {
 	}
 	if platform != "none" && platform != "external" && platform != "" {
 		n := c.get("platform", platform)
-		add(&f.Unsupported, n, n.path, "a single-node cluster has platform none or external; write none: {}")
+		add(&f.Unsupported, n, n.path, "with one control-plane host this is a single-node cluster, which has platform none or external. For more hosts "+
+			"raise controlPlane.replicas; for one write none: {}")
 	}
 }
 

@@ -135,7 +135,7 @@ func InstallDir(fsys fs.FS, dir, name string, now time.Time) (*Source, error) {
 			err = s.add(filepath.ToSlash(filepath.Join(name, file)), raw)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read the plan %s: %w", file, err)
+			return nil, fmt.Errorf("read the plan %s: %w", filepath.ToSlash(filepath.Join(name, file)), err)
 		}
 	}
 	if err := errors.Join(s.agentManifests(fsys, dir, name), s.manifests(fsys, dir, name)); err != nil {
@@ -179,7 +179,7 @@ func read(stat func() (fs.FileInfo, error), open func() (fs.File, error)) ([]byt
 // add reads one file: of several documents those that are plans.
 func (s *Source) add(name string, raw []byte) error {
 	if _, err := yamlin.ToJSON(raw, 2*maxFile); err != nil && !tolerable(err) {
-		return fmt.Errorf("it is not YAML: %w", err)
+		return fmt.Errorf("it is not YAML, and openshift-install does not read it either: %w", err)
 	}
 	known := 0
 	for dec := yaml.NewDecoder(bytes.NewReader(raw)); ; {
@@ -189,7 +189,7 @@ func (s *Source) add(name string, raw []byte) error {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("it is not YAML: %w", err)
+			return fmt.Errorf("it is not YAML, and openshift-install does not read it either: %w", err)
 		}
 		t := newTree(name)
 		config, _ := t.value(&doc, "", 0).(map[string]any)

@@ -173,7 +173,7 @@ func TestBrokenURL(t *testing.T) {
 func TestRead(t *testing.T) {
 	long := strings.Repeat("[", 200) + strings.Repeat("]", 200)
 	for _, c := range []struct{ name, text, want string }{
-		{"not YAML", "a: b: c", "it is not YAML"},
+		{"not YAML", "a: b: c", "install-config.yaml: it is not YAML, and openshift-install does not read it either"},
 		{"nothing of a plan", "kind: Pod\n", ""},
 		{"too deep", "baseDomain: example.com\nplatform: " + long, "deeper"},
 		{"a key that is a list", "baseDomain: x\n? [a]\n: b\n", "YAML"},

@@ -106,7 +106,7 @@ func (a *app) lookAfter(ctx context.Context, run fixRun, end *fixEnd) {
 func (a *app) failure(ctx context.Context, id string, end *fixEnd, err error) error {
 	var back *repair.RolledBack
 	var person *repair.NeedPerson
-	clean := a.Style().Clean // each line: what comes from the cluster makes no line of its own
+	clean := a.CleanText // each line: what comes from the cluster makes no line of its own
 	var lines []string
 	switch {
 	case err == nil:

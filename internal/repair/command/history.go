@@ -15,6 +15,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/answer"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
+	"github.com/rollcall-project/rollcall/internal/page"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 )
@@ -64,14 +65,15 @@ func (a *app) printHistories(list []repair.History) error {
 		_, err := fmt.Fprintln(a.IO.Out, "No plan was begun here.")
 		return err
 	}
-	clean := a.Style().Clean
+	clean := a.CleanText
 	if a.IO.Screen.Terminal { // a row is wider than most screens
 		for _, h := range list {
 			fmt.Fprintf(a.IO.Out, "%s\n%s\n", clean(h.ID), a.Style().Indent(historyLine(h), 2))
 		}
 		return nil
 	}
-	t := tabwriter.NewWriter(a.IO.Out, 0, 0, 3, ' ', 0)
+	var rows strings.Builder
+	t := tabwriter.NewWriter(&rows, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "PLAN\tBEGUN\tLAST\tSTATE")
 	for _, h := range list {
 		if h.Broken != nil { // the name is quoted: it may be none that a plan can have
@@ -85,7 +87,10 @@ func (a *app) printHistories(list []repair.History) error {
 		last := h.Records[len(h.Records)-1]
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", clean(h.ID), h.Records[0].Time.Format(time.RFC3339), last.Time.Format(time.RFC3339), clean(stateText(h)))
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return page.Write(a.IO.Out, a.Style().Fold(rows.String()))
 }
 
 // stateText says what is known of a plan: what the last diagnosis showed, or how far it came
@@ -120,7 +125,7 @@ func recordText(r repair.Record) string {
 }
 
 func (a *app) printHistory(h repair.History) error {
-	clean := a.Style().Clean
+	clean := a.CleanText
 	for _, r := range h.Records {
 		fmt.Fprintf(a.IO.Out, "%s  %s\n", r.Time.Format(time.RFC3339), clean(recordText(r)))
 		if w := r.Write; w != nil && r.Kind == repair.Intent {

@@ -40,8 +40,8 @@ mode 0600 next to the journals, never in the plan.`,
 	}
 	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(s *pflag.FlagSet) {
 		s.StringVar(&f.root, "root", "", "the cause to repair, as `FAULT` or FAULT@SUBJECT; needed when there are several")
-		s.StringVar(&f.to, "to", "", "save the plan as this `FILE`, as JSON where it ends with .json; default ID.yaml in this directory. With "+
-			"--all-safe the directory of the plans")
+		s.StringVar(&f.to, "to", "", "save the plan as this `FILE`, as JSON where it ends with .json; default ID.yaml in this directory, with "+
+			"--from none. With --all-safe the directory of the plans")
 		s.StringArrayVar(&f.expect, "expect", nil, "`NAME=IP,...`: this host is expected to join, with these addresses; repeatable")
 		s.StringArrayVar(&f.held, "held", nil, "`HOST=FILE`: a copy of the host's "+repair.HeldPath+"; repeatable")
 		s.StringVar(&f.heldFrom, "held-from", "", "take such copies from this unpacked must-gather `DIR`")
@@ -141,7 +141,7 @@ func (a *app) repairerFor(f fixFlags) (*repairer, error) {
 
 func (a *app) savePlan(p *repair.Plan, f fixFlags, state, format string) error {
 	path := f.to
-	if path == "" {
+	if path == "" && p.From == "" {
 		path = p.ID + ".yaml"
 	}
 	digest, err := "", error(nil)
@@ -150,8 +150,10 @@ func (a *app) savePlan(p *repair.Plan, f fixFlags, state, format string) error {
 			return fmt.Errorf("note the plan's digest: %w", err)
 		}
 	}
-	if err := p.Save(path); err != nil {
-		return fmt.Errorf("%w; name a new file with --to FILE", err)
+	if path != "" { // a plan that is never applied is only shown
+		if err := p.Save(path); err != nil {
+			return fmt.Errorf("%w; name a new file with --to FILE", err)
+		}
 	}
 	if format != "text" {
 		raw, err := p.EncodeAs("plan." + format)

@@ -28,9 +28,12 @@ func (a *app) printPlan(p *repair.Plan, path, stateDir string) error {
 		apply = append(apply, "--state-dir", shellcommand.Quote(stateDir))
 	}
 	if p.From != "" {
+		saved := answer.Entry{Name: "not saved", Text: "--to FILE saves it"}
+		if path != "" {
+			saved = answer.Entry{Name: "saved as", Text: path, Command: true}
+		}
 		list := append(a.planSections(p, p.Steps), answer.Section{Heading: "Not applicable: made from an archive", Entries: []answer.Entry{
-			{Name: "saved as", Text: path, Command: true},
-			{Name: "next", Text: "this shows what would be done; make the plan from the cluster itself to apply it"},
+			saved, {Name: "next", Text: "this shows what would be done; make the plan from the cluster itself to apply it"},
 		}})
 		return answer.Sections(a.IO.Out, a.Style(), list)
 	}
@@ -170,7 +173,7 @@ func (a *app) sayStep() func(step, text string) {
 	if a.Quiet {
 		return nil
 	}
-	last, clean := "", a.Style().Clean
+	last, clean := "", a.CleanText
 	return func(step, text string) {
 		if step != last {
 			last = step

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rollcall-project/rollcall/internal/page"
 	"github.com/rollcall-project/rollcall/internal/repair"
 )
 
@@ -24,7 +25,7 @@ func (a *app) printRecords(list []repair.History) error {
 }
 
 func (a *app) recordOf(b *strings.Builder, h repair.History) {
-	text := func(s string) string { return markdownText(a.Style().Clean(s)) }
+	text := func(s string) string { return markdownText(a.CleanText(s)) }
 	fmt.Fprintf(b, "# Repair %s\n\n", text(h.ID))
 	if h.Broken != nil {
 		fmt.Fprintf(b, "The record cannot be read: %s\n\n", text(h.Broken.Error()))
@@ -58,10 +59,7 @@ func (a *app) recordOf(b *strings.Builder, h repair.History) {
 }
 
 // markdownText keeps what comes from a cluster from being markup.
-func markdownText(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", `\<`, "`", "\\`", "*", `\*`, "[", `\[`, "#", `\#`).Replace(s)
-}
+func markdownText(s string) string { return page.Markdown(strings.Join(strings.Fields(s), " ")) }
 
 // fenced is a block of text whose fence is longer than any in it.
 func fenced(kind, text string) string {

@@ -19,6 +19,7 @@ var clientRooms = []string{"internal/kube", "internal/outbound"}
 
 // ownClients make a client of their own, with the reason.
 var ownClients = map[string]string{
+	"providers/gcp/client.go":  "httptransport adds a credential to the client of internal/outbound that it is given",
 	"providers/redfish/bmc.go": "gofish takes a client with a password for one BMC; it follows no redirect and its answers are bounded",
 }
 
@@ -29,6 +30,10 @@ var makers = map[string][]string{
 	"net": {"Dial", "DialTimeout", "DialTCP", "DialUDP", "DialIP", "DialUnix", "Dialer", "Resolver", "DefaultResolver", "LookupHost", "LookupIP",
 		"LookupAddr", "LookupCNAME", "LookupMX", "LookupNS", "LookupSRV", "LookupTXT", "ResolveIPAddr", "ResolveTCPAddr", "ResolveUDPAddr"},
 	"crypto/tls": {"Dial", "DialWithDialer", "Dialer", "Client"},
+	// Google's library, which makes a client by itself where it is given none.
+	"cloud.google.com/go/auth/httptransport": {"NewClient", "AddAuthorizationMiddleware"},
+	"cloud.google.com/go/auth/credentials":   {"DetectDefault", "NewCredentialsFromFile", "NewCredentialsFromJSON"},
+	"google.golang.org/api/transport/http":   {"NewClient", "NewTransport"},
 }
 
 // typeNames are those of makers that are types: a value of one is made by a literal, by new, or by a variable.

@@ -33,7 +33,7 @@ func TestClients(t *testing.T) {
 
 // TestClientsIn: what makes a client is found however it is written, and what only names one is not.
 func TestClientsIn(t *testing.T) {
-	const head = "package p\nimport (\n\"net\"\n\"net/http\"\n\"crypto/tls\"\nh \"net/http\"\n)\n"
+	const head = "package p\nimport (\n\"net\"\n\"net/http\"\n\"crypto/tls\"\nh \"net/http\"\n\"cloud.google.com/go/auth/httptransport\"\n)\n"
 	for text, want := range map[string]string{
 		"var c = http.Client{}":                         "net/http.Client",
 		"var c = &http.Client{}":                        "net/http.Client",
@@ -53,6 +53,7 @@ func TestClientsIn(t *testing.T) {
 		"func f() { tls.Dial(\"tcp\", \"x\", nil) }":    "crypto/tls.Dial",
 		"var d = tls.Dialer{}":                          "crypto/tls.Dialer",
 		"func f() { tls.Client(nil, nil) }":             "crypto/tls.Client",
+		"func f() { httptransport.NewClient(nil) }":     "cloud.google.com/go/auth/httptransport.NewClient",
 
 		"type T struct{ c *http.Client }":                   "",
 		"func f(c *http.Client) *net.Resolver { return x }": "",
