@@ -126,6 +126,8 @@ var local = map[string]string{
 	"rollcall fleet job":   "writes a manifest",
 
 	"rollcall serve manifests": "writes manifests",
+	"rollcall serve dashboard": "writes a manifest",
+	"rollcall serve hub":       "writes manifests",
 	"rollcall serve":           "runs until it is stopped, whatever the server does: serve_test.go",
 	"rollcall mcp":             "asks only when a client calls a tool, which is a diagnosis: agents_test.go",
 }

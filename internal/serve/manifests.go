@@ -102,7 +102,9 @@ func (m Manifests) documents() []document {
 		return list
 	}
 	list = append(list, m.scraping()...)
-	return append(list, document{"", m.object("monitoring.coreos.com/v1", "PrometheusRule", name, object{"spec": rules(m.Namespace)})})
+	return append(list,
+		document{"", m.object("monitoring.coreos.com/v1", "PrometheusRule", name, object{"spec": rules(m.Namespace)})},
+		document{"Five series for a hub that collects them from many clusters: rollcall serve hub.", m.hubRules()})
 }
 
 // object is an object in the namespace.
