@@ -128,6 +128,7 @@ var local = map[string]string{
 	"rollcall serve manifests": "writes manifests",
 	"rollcall serve dashboard": "writes a manifest",
 	"rollcall serve hub":       "writes manifests",
+	"rollcall serve chart":     "writes a chart",
 	"rollcall serve":           "runs until it is stopped, whatever the server does: serve_test.go",
 	"rollcall mcp":             "asks only when a client calls a tool, which is a diagnosis: agents_test.go",
 }

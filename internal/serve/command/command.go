@@ -76,7 +76,7 @@ a token as the password.`,
 	a.AddCatalogFlag(cmd, &a.source)
 	a.AddConnectFlags(cmd, &a.source)
 	a.AddAcceptFlag(cmd, &a.source)
-	cmd.AddCommand(manifestsCommand(frame), dashboardCommand(frame), hubCommand(frame), incidentsCommand(frame))
+	cmd.AddCommand(manifestsCommand(frame), chartCommand(frame, version), dashboardCommand(frame), hubCommand(frame), incidentsCommand(frame))
 	return cmd
 }
 
