@@ -6,9 +6,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/rollcall-project/rollcall/internal/cli/clitest"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
@@ -61,6 +64,7 @@ func TestServeIncidents(t *testing.T) {
 		{[]string{"-o", "json"}, cmdutil.ExitOK, []string{`"name": "rollcall-1"`, `"state": "open"`, `"ended": "2026-05-01T13:05:00Z"`}},
 		{[]string{"rollcall-2", "-o", "json"}, cmdutil.ExitOK, []string{`"record": "Proven since`}},
 		{[]string{"rollcall-3"}, cmdutil.ExitFailed, []string{`no record "rollcall-3" in namespace rollcall: rollcall serve incidents -n rollcall lists them`}},
+		{[]string{"-n", "empty", "-o", "json"}, cmdutil.ExitOK, []string{`"items": []`}},
 		{[]string{"-n", "empty"}, cmdutil.ExitOK, []string{"No incident is recorded in namespace empty. Records are made by: rollcall serve --records empty"}},
 		{[]string{"-n", "other"}, cmdutil.ExitFailed, []string{"ask for permission to list the ConfigMaps of other"}},
 		{[]string{"-n", "Bad_Name"}, cmdutil.ExitFailed, []string{`--namespace "Bad_Name" is not the name of a namespace`}},
@@ -77,10 +81,30 @@ func TestServeIncidents(t *testing.T) {
 				t.Errorf("%q has no %q:\n%s", c.args, want, &out)
 			}
 		}
+		if slices.Contains(c.args, "json") {
+			followsIncidentSchema(t, out.String())
+		}
 		for _, not := range []string{"\x1b", "Horse9", "kube-root-ca"} {
 			if strings.Contains(out.String(), not) {
 				t.Errorf("%q has %q:\n%s", c.args, not, &out)
 			}
 		}
+	}
+}
+
+func followsIncidentSchema(t *testing.T, text string) {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	schema, err := c.Compile("../../docs/schema/incidents.v1alpha1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(v); err != nil {
+		t.Errorf("%v:\n%s", err, text)
 	}
 }

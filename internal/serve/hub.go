@@ -79,13 +79,16 @@ func hubBoard() []row {
 			{title: "Hosts that failed", kind: table, expr: `sum by (cluster) (rollcall:hosts:sum{state="failed"}) > 0`, columns: clusterColumn},
 			{title: "Proven causes", kind: table, expr: `sum by (cluster) (rollcall:roots:count{confidence="proven",severity="error"}) > 0`,
 				columns: clusterColumn},
-			{title: "Old answers", kind: table, expr: "time() - max by (cluster) (rollcall:last_run:timestamp_seconds) > " + staleAfter, columns: clusterColumn},
+			{title: "Old answers", kind: table, columns: clusterColumn,
+				expr: "time() - max by (cluster) (rollcall:last_run:timestamp_seconds) > " + staleAfter},
 			{title: "Verdicts", kind: table, expr: "max by (cluster, class) (rollcall:verdict:info)",
 				columns: [][2]string{{"cluster", "Cluster"}, {"class", "Verdict"}}},
 		}},
 		{"Over time", []panel{
-			{title: "Hosts that failed, in each cluster", kind: lines, expr: `sum by (cluster) (rollcall:hosts:sum{state="failed"})`, legend: "{{cluster}}"},
-			{title: "Faults of requests for certificates, in each cluster", kind: lines, expr: "sum by (cluster) (rollcall:csr_findings:sum)", legend: "{{cluster}}"},
+			{title: "Hosts that failed, in each cluster", kind: lines, legend: "{{cluster}}",
+				expr: `sum by (cluster) (rollcall:hosts:sum{state="failed"})`},
+			{title: "Faults of requests for certificates, in each cluster", kind: lines, legend: "{{cluster}}",
+				expr: "sum by (cluster) (rollcall:csr_findings:sum)"},
 		}},
 	}
 }

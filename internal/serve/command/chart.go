@@ -40,8 +40,9 @@ cluster.`,
 			if err := writeChart(to, files); err != nil {
 				return &session.UsageError{Err: err}
 			}
-			fmt.Fprintf(frame.IO.Out, "The chart is in %s. Install it with:\n  helm install rollcall %s -n rollcall --create-namespace --set image=IMAGE\n", to, chartPath(to))
-			return nil
+			_, err = fmt.Fprintf(frame.IO.Out, "The chart is in %s. Install it with:\n"+
+				"  helm install rollcall %s -n rollcall --create-namespace --set image=IMAGE\n", to, chartPath(to))
+			return err
 		},
 	}
 	cmdutil.Grouped(cmd, cmdutil.GroupOwn, func(f *pflag.FlagSet) {

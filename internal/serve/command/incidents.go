@@ -75,17 +75,32 @@ func (a *app) incidents(ctx context.Context, namespace string) ([]serve.Incident
 	return list, err
 }
 
+// incidentList is what programs read (docs/schema/incidents.v1alpha1.json).
+type incidentList struct {
+	APIVersion string           `json:"apiVersion"`
+	Kind       string           `json:"kind"`
+	Namespace  string           `json:"namespace"`
+	Items      []serve.Incident `json:"items"` // the newest last; of one that was named, with its record
+}
+
+func (a *app) encode(doc incidentList) error {
+	out := json.NewEncoder(a.IO.Out)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	if err := out.Encode(doc); err != nil {
+		return fmt.Errorf("write the incidents: %w", err)
+	}
+	return nil
+}
+
 func (a *app) printIncidents(list []serve.Incident, namespace string, asJSON bool) error {
 	if asJSON {
-		if list == nil {
-			list = []serve.Incident{}
+		doc := incidentList{APIVersion: "rollcall.dev/v1alpha1", Kind: "IncidentList", Namespace: namespace, Items: []serve.Incident{}}
+		for _, i := range list {
+			i.Title, i.Record = a.CleanText(i.Title), ""
+			doc.Items = append(doc.Items, i)
 		}
-		out := json.NewEncoder(a.IO.Out)
-		out.SetIndent("", "  ")
-		for i := range list {
-			list[i].Title, list[i].Record = a.CleanText(list[i].Title), ""
-		}
-		return out.Encode(list)
+		return a.encode(doc)
 	}
 	if len(list) == 0 {
 		return page.Write(a.IO.Out, a.Style().Fold(fmt.Sprintf("No incident is recorded in namespace %s. Records are made by: %s serve --records %s\n",
@@ -114,9 +129,7 @@ func (a *app) printIncident(list []serve.Incident, namespace, name string, asJSO
 		}
 		if asJSON {
 			i.Title, i.Record = a.CleanText(i.Title), a.WithoutSecrets(i.Record)
-			out := json.NewEncoder(a.IO.Out)
-			out.SetIndent("", "  ")
-			return out.Encode(i)
+			return a.encode(incidentList{APIVersion: "rollcall.dev/v1alpha1", Kind: "IncidentList", Namespace: namespace, Items: []serve.Incident{i}})
 		}
 		for line := range strings.Lines(a.WithoutSecrets(i.Record)) {
 			if _, err := fmt.Fprintln(a.IO.Out, page.Style{}.Clean(strings.TrimSuffix(line, "\n"))); err != nil {
