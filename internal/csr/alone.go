@@ -85,19 +85,28 @@ func (j *judging) alone(same []*csrs.Request) {
 }
 
 // rivals are the requests that a person would have to choose among: those of the
-// host and kind, made since it could ask, pending or approved, with another
-// key. A denied one was rejected by a person. The same key has the same holder.
+// host and kind, made since it could ask, with another key, and not denied: a person has
+// rejected that. The same key has the same holder. Where an object declares the host, a request for
+// another of its names is one, too: a host gets one identity.
 func (j *judging) rivals(same []*csrs.Request) []*csrs.Request {
 	var list []*csrs.Request
-	for _, o := range same {
-		counts := o.State == csrs.Pending || o.State == csrs.Approved || o.State == csrs.Issued
+	counts := func(o *csrs.Request) bool {
 		otherKey := o.KeyDigest != j.r.KeyDigest || o.KeyDigest == ""
-		if o.UID != j.r.UID && counts && otherKey && j.e.MayHaveMade(*o) {
+		return o.UID != j.r.UID && o.State != csrs.Denied && otherKey && j.e.MayHaveMade(*o)
+	}
+	for _, o := range same {
+		if counts(o) {
 			list = append(list, o)
 		}
 	}
+	others := j.otherNames()
 	for i := range j.p.Requests {
-		if o := &j.p.Requests[i]; j.elsewhere(o) {
+		o := &j.p.Requests[i]
+		if o.Kind == csrs.Client && slices.ContainsFunc(others, func(n string) bool { return strings.EqualFold(n, o.NodeName) }) && counts(o) {
+			list = append(list, o)
+			continue
+		}
+		if j.elsewhere(o) {
 			list = append(list, o)
 		}
 	}
@@ -111,12 +120,9 @@ func (j *judging) rivals(same []*csrs.Request) []*csrs.Request {
 // It counts while its certificate is valid, however old it is, and by the name in the certificate, which a signer may choose.
 func (j *judging) elsewhere(o *csrs.Request) bool {
 	kubelets := o.Kind == csrs.Client || o.Kind == csrs.Serving
-	answered := o.State == csrs.Approved || o.State == csrs.Issued
-	named, over := o.CN == j.r.CN, false
-	if c := o.Certificate; c != nil {
-		named = named || c.Subject.CommonName == j.r.CN
-		over = !j.p.Now.Before(c.NotAfter)
-	}
+	answered := o.State == csrs.Approved || o.State == csrs.Issued || len(o.Certified) > 0
+	named := o.CN == j.r.CN || slices.Contains(o.Certified, j.r.CN)
+	over := !o.Until.IsZero() && !j.p.Now.Before(o.Until)
 	return !kubelets && answered && named && !over && o.KeyDigest != j.r.KeyDigest
 }
 
@@ -126,7 +132,7 @@ func (j *judging) oneClient() {
 	var holders []*csrs.Request
 	for i := range j.p.Requests {
 		o := &j.p.Requests[i]
-		answered := o.State == csrs.Approved || o.State == csrs.Issued
+		answered := o.State == csrs.Approved || o.State == csrs.Issued || len(o.Certified) > 0
 		if o.Kind != csrs.Client || o.NodeName != j.r.NodeName || !answered || o.Requester != openshift.NodeBootstrapper || !j.e.MayHaveMade(*o) {
 			continue
 		}

@@ -131,7 +131,7 @@ func ApproveIn(ctx context.Context, api API, r csrs.Request, e *Expectation, p S
 	if err != nil {
 		return Decision{}, err
 	}
-	if now.UID != r.UID || now.KeyDigest != r.KeyDigest || now.Requester != r.Requester || now.Signer != r.Signer {
+	if now.UID != r.UID || !now.SameContent(r) {
 		return Decision{}, fmt.Errorf("approve request %s: the request was replaced since it was judged: %s", r.Name, replaced(now, r))
 	}
 	return write(ctx, api, content, e, p, who, dryRun, dryRun)
@@ -147,7 +147,7 @@ func replaced(now, was csrs.Request) string {
 	case now.Requester != was.Requester:
 		return "it has another requester"
 	}
-	return "it has another signer"
+	return "its content is another one"
 }
 
 // write judges the request as it was read last and approves it. With try the server first

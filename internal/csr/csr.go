@@ -223,10 +223,6 @@ func Judge(r csrs.Request, expected *Expectation, p Snapshot) Decision {
 			j.client()
 		}
 	}
-	if expected != nil && j.d.holds() { // takes milliseconds, and of a flood each would
-		why := r.Factored()
-		j.must("key-factors", "the factors of its key are not to be found in a moment", why == "", "%s", orText(why, "none was"))
-	}
 	if len(p.Gaps) > 0 {
 		j.must("read", "everything that the rules need was read", false, "not read: %s", strings.Join(p.Gaps, "; "))
 		j.d.Checks[len(j.d.Checks)-1].Result = csrs.Unknown
@@ -236,11 +232,6 @@ func Judge(r csrs.Request, expected *Expectation, p Snapshot) Decision {
 
 // OpenCheck is the name of the check that a request waits.
 const OpenCheck = "open"
-
-// holds reports whether every rule that was tried holds.
-func (d Decision) holds() bool {
-	return !slices.ContainsFunc(d.Checks, func(c Check) bool { return c.Result != csrs.Passed })
-}
 
 type judging struct {
 	r csrs.Request
@@ -283,6 +274,9 @@ func (j *judging) decide() Decision {
 func (j *judging) common() {
 	r := j.r
 	j.must(OpenCheck, "the request is pending", r.State == csrs.Pending, "it is %s", r.State)
+	if r.Leaving {
+		j.must("stays", "the request is not being deleted", false, "it is")
+	}
 	j.must("signer", "it is a request with which a kubelet joins", (r.Kind == csrs.Client || r.Kind == csrs.Serving) && !r.Renews(),
 		"%s request to %s by %s", r.Kind, r.Signer, r.Requester)
 	for _, c := range csrs.SignerRules(r) {

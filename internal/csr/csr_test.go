@@ -73,14 +73,16 @@ func askServing() asked {
 
 func clientRequest() csrs.Request { return askClient().request() }
 
+// scene is a request with what it is judged by.
+type scene struct {
+	asked
+	r csrs.Request
+	e *Expectation
+	p Snapshot
+}
+
 // TestJudge changes one thing at a time of a case that is approved.
 func TestJudge(t *testing.T) {
-	type scene struct {
-		asked
-		r csrs.Request
-		e *Expectation
-		p Snapshot
-	}
 	client := func() *scene {
 		return &scene{askClient(), clientRequest(), &Expectation{Name: "control0", Role: "master", IPs: []string{"192.0.2.10"}, Source: "--expect",
 			Explicit: true, NotBefore: noon.Add(-5 * time.Minute), Boot: "it booted"}, Snapshot{Now: noon}}
@@ -194,6 +196,32 @@ func TestJudge(t *testing.T) {
 			s.e.Explicit, s.e.Role, s.e.Joined, s.e.JoinedUID = false, "worker", "control0", "before"
 			s.p.Nodes[0].Created, s.p.Nodes[0].UID = noon.Add(-48*time.Hour), "now"
 		}, "there is no client request of it with a certificate"},
+		{"another key whose signer failed", client, func(s *scene) {
+			s.p.Requests = append(s.p.Requests, csrs.Request{Name: "csr-f", UID: "f", Kind: csrs.Client, Signer: s.r.Signer, State: csrs.Failed,
+				NodeName: s.e.Name, Requester: s.r.Requester, CN: s.r.CN, Created: s.e.NotBefore.Add(time.Second), KeyDigest: strings.Repeat("f", 64)})
+		}, several},
+		{"it is being deleted", client, func(s *scene) { s.r.Leaving = true }, "not being deleted"},
+		{"another key for another name of the object that declares it", client, func(s *scene) { asOther(s, csrs.Pending) }, several},
+		{"another key got another name of the object", client, func(s *scene) { asOther(s, csrs.Issued) }, several},
+		{"another name of the object was denied", client, func(s *scene) { asOther(s, csrs.Denied) }, ""},
+		{"it is a Node under another of its names", client, func(s *scene) {
+			byObject(s)
+			s.p.Nodes = append(s.p.Nodes, Node{Name: "m-0"})
+		}, "node m-0 exists"},
+		{"a Node has the name of its object, and a person named the host", client, func(s *scene) {
+			byObject(s)
+			s.e.Explicit = true
+			s.p.Nodes = append(s.p.Nodes, Node{Name: "m-0"})
+		}, ""},
+		{"a serving request with the approved certificate", serving, func(s *scene) { credential(s, "X509SHA256=aa", "X509SHA256=aa") }, ""},
+		{"a serving request with another certificate", serving, func(s *scene) { credential(s, "X509SHA256=aa", "X509SHA256=bb") }, "it was made with another one"},
+		{"a serving request with the certificate that a stranger approved", serving, func(s *scene) {
+			credential(s, "X509SHA256=aa", "X509SHA256=aa")
+			s.p.Requests[0].Approval.Reason = "Foo"
+		}, "approved with reason Foo"},
+		{"a serving request older than the client request", serving, func(s *scene) {
+			s.p.Requests[0].Created = s.r.Created.Add(time.Minute)
+		}, "there is no client request"},
 		{"it is not expected", client, func(s *scene) { s.e = nil }, "it is not expected"},
 		{"another host is expected", client, func(s *scene) { s.e.Name = "control9" }, "the host is expected"},
 		{"a master that no person named", client, func(s *scene) { s.e.Explicit = false }, "named by a person"},
@@ -207,12 +235,12 @@ func TestJudge(t *testing.T) {
 		{"another signer certified the name before the host booted", client, func(s *scene) { elsewhere(s, csrs.Issued, -time.Hour, true) }, "no other key"},
 		{"another signer's certificate of the name is over", client, func(s *scene) {
 			elsewhere(s, csrs.Issued, -time.Hour, true)
-			s.p.Requests[len(s.p.Requests)-1].Certificate = &x509.Certificate{NotAfter: noon}
+			s.p.Requests[len(s.p.Requests)-1].Until = noon
 		}, ""},
 		{"another signer put the name into a certificate", client, func(s *scene) {
 			elsewhere(s, csrs.Issued, time.Second, true)
 			o := &s.p.Requests[len(s.p.Requests)-1]
-			o.CN, o.Certificate = "foo", &x509.Certificate{NotAfter: noon.Add(time.Hour), Subject: pkix.Name{CommonName: s.r.CN}}
+			o.CN, o.Certified, o.Until = "foo", []string{"alice", s.r.CN}, noon.Add(time.Hour)
 		}, "no other key"},
 		{"the node itself asked before", client, func(s *scene) {
 			s.p.Requests = append(s.p.Requests, csrs.Request{Name: "csr-n", UID: "n", Kind: csrs.Serving, State: csrs.Pending, NodeName: s.e.Name,
@@ -450,4 +478,23 @@ func TestJudge(t *testing.T) {
 			}
 		})
 	}
+}
+
+// byObject declares the host of a scene by a Machine with another name.
+func byObject(s *scene) {
+	s.e.Explicit, s.e.Role = false, "worker"
+	s.p.Declared = []Declared{{Object: "Machine m-0", Names: []string{"m-0", s.e.Name}, Hostnames: []string{s.e.Name}}}
+}
+
+// asOther adds a request for the Machine's own name, with another key.
+func asOther(s *scene, state csrs.State) {
+	byObject(s)
+	s.p.Requests = append(s.p.Requests, csrs.Request{Name: "csr-m", UID: "m", Kind: csrs.Client, Signer: s.r.Signer, State: state, NodeName: "m-0",
+		Requester: s.r.Requester, CN: "system:node:m-0", Created: s.e.NotBefore.Add(time.Second), KeyDigest: strings.Repeat("9", 64)})
+}
+
+// credential says which certificate was issued, and with which one the serving request was made.
+func credential(s *scene, issued, used string) {
+	s.p.Requests[0].Credentials, s.r.Used = []string{issued}, used
+	s.p.Nodes[0].Created = noon.Add(-30 * time.Minute)
 }

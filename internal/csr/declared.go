@@ -1,6 +1,7 @@
 package csr
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -39,12 +40,17 @@ func controlPlane(m map[string]any) string {
 		}
 	}
 	for _, field := range []string{"userData", "userDataSecret"} {
-		if evidence.String(m, "spec", "providerSpec", "value", field, "name") == "master-user-data" {
+		if ofMasters(evidence.String(m, "spec", "providerSpec", "value", field, "name")) {
 			return "boots with the user-data of masters"
 		}
 	}
 	return ""
 }
+
+// ofMasters reports whether a Secret is user-data of masters: the installer's, or the one that the machine-config operator keeps
+// (openshift/machine-config-operator:pkg/operator/sync.go syncMachineConfigPools, from 4.7; openshift/installer:
+// data/data/manifests/bootkube, pkg/asset/machines/userdata.go).
+func ofMasters(secret string) bool { return strings.HasPrefix(secret, "master-user-data") }
 
 // declaredBy returns the hosts of Machines, with the BareMetalHosts that they consume, and the other BareMetalHosts.
 func declaredBy(machines, hosts []map[string]any) []Declared {
@@ -79,6 +85,9 @@ func declaredBy(machines, hosts []map[string]any) []Declared {
 		}
 		name := evidence.String(h, "metadata", "name")
 		d := Declared{Object: "BareMetalHost " + name, Names: []string{name}}
+		if ofMasters(evidence.String(h, "spec", "userData", "name")) {
+			d.ControlPlane = "boots with the user-data of masters"
+		}
 		d.isCalled(evidence.String(h, "status", "hardware", "hostname"))
 		nics, _ := evidence.Field(h, "status", "hardware", "nics").([]any)
 		for _, n := range nics {
@@ -97,6 +106,7 @@ func declaredBy(machines, hosts []map[string]any) []Declared {
 			list[i].Names = append(list[i].Names, d.Names...)
 			list[i].Hostnames = append(list[i].Hostnames, d.Hostnames...)
 			list[i].Addresses = append(list[i].Addresses, d.Addresses...)
+			list[i].ControlPlane = cmp.Or(list[i].ControlPlane, d.ControlPlane)
 			continue
 		}
 		list = append(list, d)

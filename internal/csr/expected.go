@@ -8,6 +8,7 @@ import (
 
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/openshift"
+	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/corev1"
 )
 
 // Expected returns what objects of the cluster, or a plan, declare about the hosts that are
@@ -47,10 +48,38 @@ func Expected(declared []inventory.Host, boot func(inventory.Host) (time.Time, s
 				e.Shared = append(e.Shared, name)
 			}
 		}
+		e.onlyOwnNames(h)
 		e.NotBefore, e.Boot = boot(h)
 		list = append(list, e)
 	}
 	return list
+}
+
+// onlyOwnNames takes the name of the host's Machine away where the Machine says what the host is called: no kubelet asks for the
+// name of an object, and the machine approver takes it for none either (openshift/cluster-machine-approver:
+// pkg/controller/csr_check.go findMatchingMachineFromInternalDNS).
+func (e *Expectation) onlyOwnNames(h inventory.Host) {
+	if h.Machine == nil {
+		return
+	}
+	var own []string
+	for _, a := range h.Machine.API.Status.Addresses {
+		switch name := strings.TrimSuffix(a.Address, "."); a.Type {
+		case corev1.NodeHostName, corev1.NodeInternalDNS:
+			if hostName(strings.ToLower(name)) && !defaultName(name) && !isAddress(name) {
+				own = append(own, name)
+			}
+		}
+	}
+	if len(own) == 0 || slices.ContainsFunc(own, func(n string) bool { return sameName(n, h.Machine.API.Name) }) {
+		return
+	}
+	ofObject := func(n string) bool { return strings.EqualFold(n, h.Machine.API.Name) }
+	e.DNS = slices.DeleteFunc(slices.Clone(e.DNS), ofObject)
+	if ofObject(e.Name) {
+		e.Name = own[0]
+		e.DNS = slices.DeleteFunc(e.DNS, func(n string) bool { return n == e.Name })
+	}
 }
 
 // namesOf are the names of a host and their first labels, in lower case.
@@ -64,9 +93,9 @@ func namesOf(h inventory.Host) map[string]bool {
 	return names
 }
 
-// leaves reports whether an object of the host is being deleted.
+// leaves reports whether an object of the host is being deleted, or the Machine API has given it up.
 func leaves(h inventory.Host) bool {
-	if h.Machine != nil && h.Machine.API.Status.Phase != nil && *h.Machine.API.Status.Phase == "Deleting" {
+	if h.Machine != nil && h.Machine.API.Status.Phase != nil && slices.Contains([]string{"Deleting", "Failed"}, *h.Machine.API.Status.Phase) {
 		return true
 	}
 	return h.Machine != nil && h.Machine.API.DeletionTimestamp != nil || h.BMH != nil && h.BMH.API.DeletionTimestamp != nil ||

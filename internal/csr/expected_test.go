@@ -46,6 +46,31 @@ func TestExpected(t *testing.T) {
 	if len(shared) != 1 || !slices.Equal(shared[0].Shared, []string{"moss", "Oak"}) {
 		t.Errorf("names that two hosts have: %+v", shared)
 	}
+	named := func(object string, names ...string) Expectation {
+		all := Expected([]inventory.Host{{Name: object, Aliases: names, Expected: true, Machine: machine(func(m *apitypes.Machine) {
+			m.Name = object
+			for _, n := range names {
+				m.Status.Addresses = append(m.Status.Addresses, corev1.NodeAddress{Type: corev1.NodeInternalDNS, Address: n})
+			}
+		})}}, func(inventory.Host) (time.Time, string) { return noon, "" })
+		return all[0]
+	}
+	for _, tt := range []struct {
+		names []string
+		want  string
+		dns   int
+	}{{nil, "m-7", 0}, {[]string{"fern"}, "fern", 0}, {[]string{"fern", "fern.example"}, "fern", 1}, {[]string{"m-7.example"}, "m-7", 1}, {[]string{"localhost"}, "m-7", 1}} {
+		if e := named("m-7", tt.names...); e.Name != tt.want || len(e.DNS) != tt.dns {
+			t.Errorf("a Machine that is called %q: %s, %q", tt.names, e.Name, e.DNS)
+		}
+	}
+	failed := Expected([]inventory.Host{{Name: "m-8", Expected: true, Machine: machine(func(m *apitypes.Machine) {
+		phase := "Failed"
+		m.Status.Phase = &phase
+	})}}, func(inventory.Host) (time.Time, string) { return noon, "" })
+	if len(failed) > 0 {
+		t.Errorf("a Machine that failed is expected: %+v", failed)
+	}
 	list := Expected(declared, func(h inventory.Host) (time.Time, string) { return noon, "it booted: " + h.Name })
 	list = append(list, Expectation{Name: "twin.example", Explicit: true, IPs: []string{"192.0.2.77"}})
 	for _, tt := range []struct {

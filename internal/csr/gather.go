@@ -178,7 +178,7 @@ func plain(n corev1.Node, renewed time.Time) Node {
 		case corev1.NodeInternalIP, corev1.NodeExternalIP:
 			out.Addresses = append(out.Addresses, a.Address)
 		case corev1.NodeHostName, corev1.NodeInternalDNS, corev1.NodeExternalDNS:
-			if _, ok := loose(a.Address); ok { // a kubelet has it among the addresses of its certificate
+			if len(readings(a.Address)) > 0 { // a kubelet has it among the addresses of its certificate
 				out.Addresses = append(out.Addresses, a.Address)
 			}
 			out.Hostnames = append(out.Hostnames, a.Address)

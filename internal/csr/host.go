@@ -3,6 +3,7 @@ package csr
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/facts/csrs"
@@ -41,6 +42,11 @@ func (j *judging) host() {
 		return n.Name != j.e.Name && n.hasHostname(j.e.Name)
 	}); i >= 0 {
 		j.must("own-name", "no two hosts have its name", false, "node %s has it as its hostname", j.p.Nodes[i].Name)
+	}
+	for _, other := range j.otherNames() {
+		if _, exists := j.p.node(other); exists {
+			j.must("own-name", "no Node has another of its names", false, "node %s exists", other)
+		}
 	}
 	joined := j.joined()
 	j.must("joined", "the host's Machine belongs to no other Node", joined == "" || joined == j.e.Name, "its nodeRef is %s", orNone(joined))
@@ -109,12 +115,29 @@ func bootText(e *Expectation) string {
 // spent names another request that was approved for the expectation: each allows one approval.
 func (j *judging) spent(same []*csrs.Request) string {
 	for _, o := range same {
-		answered := o.State == csrs.Approved || o.State == csrs.Issued
+		answered := o.State == csrs.Approved || o.State == csrs.Issued || len(o.Certified) > 0
 		if o.UID != j.r.UID && answered && j.e.MayHaveMade(*o) {
 			return fmt.Sprintf("%s was approved (%s), UID %s, key sha256:%s", o.Name, o.Approval.Reason, o.UID, orNone(o.KeyDigest))
 		}
 	}
 	return ""
+}
+
+// otherNames are the names but the one that is asked for, under which the host could be a Node because an object declares them. Of a host
+// that a person names it is the one name that the person gave.
+func (j *judging) otherNames() []string {
+	if j.e.Explicit {
+		return nil
+	}
+	names := slices.Clone(j.e.DNS)
+	for _, d := range j.p.Declared {
+		if d.has(j.e.Name) {
+			names = append(names, d.Names...)
+		}
+	}
+	names = slices.DeleteFunc(names, func(n string) bool { return strings.EqualFold(n, j.e.Name) })
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // otherName returns a request for another name that was made with the same key. A

@@ -52,6 +52,9 @@ func TestInventoryInOneWay(t *testing.T) {
 		"a mapped address of two":     one + "- {name: moss, role: worker, ips: ['::ffff:192.0.2.40']}\n",
 		"a time without a zone":       one + "  expect: {from: 2026-05-01T12:00:00, until: 2026-05-01T14:00:00}\n",
 		"merged fields":               "hosts:\n- <<: {name: moss, role: master}\n  name: fern\n",
+		"a byte order mark":           "\ufeff" + one,
+		"an alias":                    "hosts:\n- {name: &a fern, role: worker, dns: [*a]}\n",
+		"an anchor":                   strings.Replace(one, "fern", "&a fern", 1),
 		"merged fields of an anchor":  "hosts:\n- &a {name: moss, role: worker}\n- <<: *a\n  name: fern\n",
 		"a tag":                       strings.Replace(one, "fern", "!!binary ZmVybg==", 1),
 		"a tag of one's own":          strings.Replace(one, "fern", "!host fern", 1),
@@ -97,7 +100,6 @@ func TestInventoryInOneWay(t *testing.T) {
 	for name, text := range map[string]string{
 		"once":               one,
 		"lines of Windows":   strings.ReplaceAll(one, "\n", "\r\n"),
-		"a byte order mark":  "\ufeff" + one,
 		"in JSON":            `{"hosts":[{"name":"fern","role":"worker","ips":["192.0.2.40"],"expect":{"from":"2026-05-01T12:00:00Z","until":"2026-05-01T14:00:00Z"}}]}`,
 		"a window":           one + "  expect: {from: 2026-05-01T12:00:00Z, until: '2026-05-01T14:00:00+02:00'}\n",
 		"a number in quotes": one + "  dns: ['23.example']\n",

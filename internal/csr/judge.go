@@ -1,6 +1,7 @@
 package csr
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -84,10 +85,18 @@ func (p Snapshot) notOfAHost(name string) string {
 	switch {
 	case !hostName(name) || defaultName(name) || isAddress(name):
 		return "is not a name of one host"
-	case name == "kubernetes" || name == "kubernetes.default" || strings.HasSuffix(name, ".svc") || strings.Contains(name, ".svc."):
+	case slices.Contains([]string{"kubernetes", "kubernetes.default", "openshift", "openshift.default"}, name), strings.HasSuffix(name, ".svc"),
+		strings.Contains(name, ".svc."), strings.HasSuffix("."+name, ".cluster.local"):
 		return "is a name of a Service"
-	case slices.ContainsFunc(p.Names, func(own string) bool { return strings.EqualFold(own, name) }):
-		return "is a name of the cluster's API"
+	}
+	for _, own := range p.Names {
+		label, domain, _ := strings.Cut(own, ".")
+		switch {
+		case strings.EqualFold(own, name), strings.EqualFold(label, name):
+			return "is a name of the cluster's API"
+		case strings.EqualFold(domain, name):
+			return "is the domain of the cluster"
+		}
 	}
 	if slices.ContainsFunc(p.Apps, func(domain string) bool { return strings.HasSuffix("."+name, "."+domain) }) {
 		return "is a name of the cluster's applications"
@@ -181,6 +190,10 @@ func (j *judging) identity(n Node) {
 			return
 		}
 	}
+	if strangers := j.otherCredential(n); strangers != "" {
+		j.must("client", "it was made with the Node's client certificate", false, "%s", strangers)
+		return
+	}
 	by := j.clientApprovedBy()
 	if by == "" && !n.Created.IsZero() && j.p.Now.Sub(n.Created) > csrs.Kept && (j.e.Explicit || j.e.isOf(n)) {
 		j.must("client", "the Node's client request was approved by Rollcall, the machine approver or a person", true,
@@ -205,14 +218,42 @@ func (j *judging) renews() bool {
 	return asked && j.r.Kind == csrs.Serving && served.renews(j.r, j.p.Now) == ""
 }
 
+// otherCredential says that the request was made with none of the client certificates that were issued for the Node, "" where
+// it was, or it cannot be known: the API server says which it was from Kubernetes 1.32 on, and requests are kept for an hour.
+func (j *judging) otherCredential(n Node) string {
+	young := !n.Created.IsZero() && j.p.Now.Sub(n.Created) < csrs.Kept
+	if !young || !strings.HasPrefix(j.r.Used, openshift.CertificateCredential) {
+		return ""
+	}
+	issued := 0
+	for i := range j.p.Requests {
+		o := &j.p.Requests[i]
+		if o.Kind != csrs.Client || o.NodeName != j.e.Name || len(o.Credentials) == 0 {
+			continue
+		}
+		if slices.Contains(o.Credentials, j.r.Used) {
+			return ""
+		}
+		issued++
+	}
+	if issued == 0 {
+		return ""
+	}
+	return fmt.Sprintf("it was made with another one than the %d that were issued for it since its Node is there", issued)
+}
+
 // clientApprovedBy is the reason with which the Node's client certificate was
 // approved. Whoever holds one of several may ask, so that the first one that is not
 // trusted counts.
 func (j *judging) clientApprovedBy() string {
 	by := ""
 	for _, o := range j.p.Requests {
-		if o.Kind != csrs.Client || o.NodeName != j.e.Name || o.State != csrs.Issued || o.Requester != openshift.NodeBootstrapper {
+		if o.Kind != csrs.Client || o.NodeName != j.e.Name || o.State != csrs.Issued || o.Requester != openshift.NodeBootstrapper ||
+			o.Created.After(j.r.Created.Add(clockSkew)) {
 			continue
+		}
+		if slices.Contains(o.Credentials, j.r.Used) {
+			return orNone(o.Approval.Reason)
 		}
 		if by = orNone(o.Approval.Reason); !slices.Contains(trusted, by) {
 			break
@@ -232,17 +273,21 @@ func (j *judging) foreign(text string, n Node) string {
 		return " is not an address"
 	}
 	ip = ip.Unmap()
+	// What must be there is compared as it is; what may not be there, however anybody reads it.
+	is := func(list []string) bool {
+		return slices.ContainsFunc(list, func(s string) bool { a, err := netip.ParseAddr(s); return err == nil && a.Unmap() == ip })
+	}
 	has := func(list []string) bool {
-		return slices.ContainsFunc(list, func(s string) bool { a, ok := loose(s); return ok && a == ip })
+		return slices.ContainsFunc(list, func(s string) bool { return slices.Contains(readings(s), ip) })
 	}
 	switch {
-	case !has(j.e.IPs):
+	case !is(j.e.IPs):
 		return " is not declared"
 	case !ofOneHost(ip), ownLoopback(ip) && !j.e.Explicit:
 		return " is not an address of a host in a network"
 	case has(j.p.VIPs):
 		return " is a VIP of the cluster"
-	case len(n.Addresses) > 0 && !has(n.Addresses):
+	case len(n.Addresses) > 0 && !is(n.Addresses):
 		return " is not in the Node's status.addresses"
 	}
 	for _, other := range j.p.Nodes {
@@ -268,9 +313,10 @@ func (j *judging) foreign(text string, n Node) string {
 }
 
 // Networks without hosts: this network and the reserved one, the broadcast address among them, what is discarded (RFC 6890), and
-// addresses that stand for one of IPv4 (RFC 4291 2.5.5.1, RFC 6052).
+// addresses that stand for one of IPv4 (RFC 4291 2.5.5.1, RFC 6052, RFC 8215, RFC 2765, RFC 3056, RFC 4380).
 var noHosts = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("100::/64"),
-	netip.MustParsePrefix("::/96"), netip.MustParsePrefix("64:ff9b::/96")}
+	netip.MustParsePrefix("::/96"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"),
+	netip.MustParsePrefix("::ffff:0:0:0/96"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32")}
 
 // ofOneHost reports whether others reach one host at an address: it is not unspecified, not multicast, not
 // link-local, not broadcast, and not the loopback address that every host has.
@@ -278,7 +324,13 @@ func ofOneHost(ip netip.Addr) bool {
 	if ownLoopback(ip) {
 		return true
 	}
-	return ip.IsGlobalUnicast() && !slices.ContainsFunc(noHosts, func(p netip.Prefix) bool { return p.Contains(ip) })
+	return ip.IsGlobalUnicast() && !slices.ContainsFunc(noHosts, func(p netip.Prefix) bool { return p.Contains(ip) }) && !isatap(ip)
+}
+
+// isatap reports an address of IPv6 that ends in one of IPv4 behind 0:5efe (RFC 5214).
+func isatap(ip netip.Addr) bool {
+	raw := ip.As16()
+	return ip.Is6() && raw[8]&^2 == 0 && raw[9] == 0 && raw[10] == 0x5e && raw[11] == 0xfe
 }
 
 // ownLoopback reports an address of 127.0.0.0/8 but the one that every host has: hosts on

@@ -116,6 +116,7 @@ func (p *Snapshot) applications(ctx context.Context, from Lister) error {
 				p.Apps = append(p.Apps, domain)
 			}
 		}
+		p.Apps = append(p.Apps, routesOf(o)...)
 	}
 	for _, name := range p.Names {
 		if _, domain, ok := strings.Cut(strings.ToLower(name), "."); ok {
@@ -123,6 +124,21 @@ func (p *Snapshot) applications(ctx context.Context, from Lister) error {
 		}
 	}
 	return nil
+}
+
+// routesOf are the names that an administrator gave to routes of the cluster itself, such as the console's
+// (openshift/api:config/v1 ComponentRouteSpec, ComponentRouteStatus).
+func routesOf(ingress map[string]any) (names []string) {
+	for _, part := range []string{"spec", "status"} {
+		routes, _ := evidence.Field(ingress, part, "componentRoutes").([]any)
+		for _, r := range routes {
+			route, _ := r.(map[string]any)
+			for _, name := range append(texts(route["currentHostnames"]), texts([]any{route["hostname"], route["defaultHostname"]})...) {
+				names = append(names, strings.Trim(strings.ToLower(name), "."))
+			}
+		}
+	}
+	return names
 }
 
 func (p *Snapshot) prefixes(cidrs []string) error {
@@ -181,22 +197,68 @@ func isAddress(name string) bool {
 	return false
 }
 
-// loose reads an address as the most tolerant reader does: with blanks, brackets, a zone, a prefix length or zeros in front of its
-// numbers (kubernetes/kubernetes:staging/src/k8s.io/apimachinery/third_party/forked/golang/net ParseIPSloppy). It is for what can
-// only refuse.
-func loose(text string) (netip.Addr, bool) {
-	text = strings.Trim(strings.TrimSpace(text), "[]")
+// readings are the addresses that any reader takes a text for: with blanks, brackets, a zone, a port, a prefix length or a dot behind it,
+// with parts that are missing, octal or hexadecimal (inet_aton), with zeros in front of decimal ones (kubernetes/kubernetes:
+// staging/src/k8s.io/apimachinery/third_party/forked/golang/net ParseIPSloppy), and what one of IPv6 stands for. It is for what can only refuse.
+func readings(text string) []netip.Addr {
+	text = strings.TrimSpace(text)
+	if inside, _, ok := strings.Cut(strings.TrimPrefix(text, "["), "]"); ok {
+		text = inside
+	}
 	text, _, _ = strings.Cut(text, "/")
 	text, _, _ = strings.Cut(text, "%")
-	if ip, err := netip.ParseAddr(text); err == nil {
-		return ip.Unmap(), true
+	if strings.Count(text, ":") == 1 {
+		text, _, _ = strings.Cut(text, ":")
 	}
-	parts := strings.Split(text, ".")
-	for i, part := range parts {
-		if parts[i] = strings.TrimLeft(part, "0"); parts[i] == "" && part != "" {
-			parts[i] = "0"
+	text = strings.TrimSuffix(strings.TrimSpace(text), ".")
+	var list []netip.Addr
+	if ip, err := netip.ParseAddr(text); err == nil {
+		list = append(list, ip.Unmap())
+		if v4, ok := standsFor(ip); ok {
+			list = append(list, v4)
 		}
 	}
-	ip, err := netip.ParseAddr(strings.Join(parts, "."))
-	return ip.Unmap(), err == nil
+	for _, base := range []int{0, 10} { // a number with a zero in front is octal, or is not
+		if ip, ok := aton(text, base); ok && !slices.Contains(list, ip) {
+			list = append(list, ip)
+		}
+	}
+	return list
+}
+
+// standsFor is the address of IPv4 in one of IPv6 that is not of a host of its own.
+func standsFor(ip netip.Addr) (netip.Addr, bool) {
+	if !ip.Is6() || ofOneHost(ip) || ip.IsLoopback() || ip.IsUnspecified() {
+		return netip.Addr{}, false
+	}
+	raw := ip.As16()
+	at := 12
+	if netip.MustParsePrefix("2002::/16").Contains(ip) {
+		at = 2
+	}
+	return netip.AddrFrom4([4]byte(raw[at : at+4])), true
+}
+
+// aton reads an address of IPv4 of one to four numbers, of which the last fills what is left; base 0 takes them as C does.
+func aton(text string, base int) (netip.Addr, bool) {
+	parts := strings.Split(text, ".")
+	if len(parts) > 4 {
+		return netip.Addr{}, false
+	}
+	var all uint64
+	for i, part := range parts {
+		if base == 0 && len(part) > 1 && part[0] == '0' && part[1] >= '0' && part[1] <= '9' {
+			part = "0o" + part[1:]
+		}
+		n, err := strconv.ParseUint(strings.ReplaceAll(part, "_", "x"), base, 32)
+		bits := 8
+		if i == len(parts)-1 {
+			bits = 8 * (5 - len(parts))
+		}
+		if err != nil || n >= 1<<bits {
+			return netip.Addr{}, false
+		}
+		all = all<<bits | n
+	}
+	return netip.AddrFrom4([4]byte{byte(all >> 24), byte(all >> 16), byte(all >> 8), byte(all)}), true
 }

@@ -65,6 +65,12 @@ func TestSurroundings(t *testing.T) {
 			"{gcp: {cloudLoadBalancerConfig: {clusterHosted: {apiLoadBalancerIPs: ['::ffff:192.0.2.7']}}}}}}]"), vip: "192.0.2.7"},
 		{name: "a VIP that is only in the spec", l: infra("[{spec: {platformSpec: {vsphere: {apiServerInternalIPs: [2001:db8::5]}}}, " +
 			"status: {apiServerURL: 'https://a.b'}}]"), vip: "2001:db8::5"},
+		{name: "the domain of the cluster", l: infra("[{status: {apiServerURL: 'https://api.kube.example:6443'}}]"), dns: "kube.example"},
+		{name: "the first label of the API", l: infra("[{status: {apiServerURL: 'https://api.kube.example:6443'}}]"), dns: "api"},
+		{name: "a Service", dns: "a.b.cluster.local"},
+		{name: "the old API", dns: "openshift"},
+		{name: "a route of the console", l: lists{"ingresses": "[{spec: {componentRoutes: [{name: console, hostname: Console.corp.example}]}}]"}, dns: "console.corp.example"},
+		{name: "a route that is in the status", l: lists{"ingresses": "[{status: {componentRoutes: [{currentHostnames: [login.corp.example]}]}}]"}, dns: "login.corp.example"},
 		{name: "no Infrastructure", l: infra("[]"), gap: "infrastructures: there is none"},
 		{name: "no status", l: infra("[{metadata: {name: cluster}}]"), gap: "infrastructures: there is none"},
 		{name: "a VIP with zeros in front", l: infra("[{status: {apiServerURL: 'https://a.b', platformStatus: {x: {ingressIPs: [192.0.2.017]}}}}]"), gap: `"192.0.2.017" is not an address`},
@@ -114,7 +120,8 @@ func TestAddressesOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := &judging{e: &Expectation{Name: "moss", Explicit: true}, p: p}
-	for _, ip := range []string{"192.0.2.17", "192.0.2.18", "192.0.2.19", "10.250.3.9", "::192.0.2.5", "64:ff9b::c000:205", "100::1", "127.0.0.1"} {
+	for _, ip := range []string{"192.0.2.17", "192.0.2.18", "192.0.2.19", "10.250.3.9", "::192.0.2.5", "64:ff9b::c000:205", "64:ff9b:1::c000:205", "::ffff:0:c000:205",
+		"2002:c000:205::1", "2001:0:c000:205::1", "2001:db8::5efe:c000:205", "2001:db8::200:5efe:c000:205", "100::1", "127.0.0.1"} {
 		j.e.IPs = []string{ip}
 		if j.foreign(ip, Node{Name: "moss", Addresses: []string{ip}}) == "" {
 			t.Errorf("%s is certified for another host", ip)
@@ -136,11 +143,25 @@ func TestIsAddress(t *testing.T) {
 			t.Errorf("%q: %t", text, !want)
 		}
 	}
-	if ip, ok := loose("[192.0.002.0/24]"); !ok || ip != netip.MustParseAddr("192.0.2.0") {
-		t.Errorf("%v, %t", ip, ok)
+}
+
+// TestReadings: an address of another host is one in every way in which some reader takes it for it.
+func TestReadings(t *testing.T) {
+	v4 := netip.MustParseAddr("192.0.2.17")
+	for _, text := range []string{"192.0.2.17", " 192.0.2.17 ", "[192.0.2.17]", "192.0.2.17/24", "192.0.2.17.", "192.0.2.17:10250", "[192.0.2.17]:10250",
+		"192.0.002.017", "3221226001", "0xC0000211", "0300.0.2.021", "030000001021", "192.0.529", "192.529", "0xc0.0x0.0x2.0x11", "::192.0.2.17", "::ffff:192.0.2.17",
+		"64:ff9b::c000:211", "64:ff9b:1::c000:211", "::ffff:0:c000:211", "2002:c000:211::1", "fe80::200:5efe:192.0.2.17", "2001:db8::5efe:c000:211"} {
+		if !slices.Contains(readings(text), v4) {
+			t.Errorf("%q is read as %v", text, readings(text))
+		}
 	}
-	if _, ok := loose("fern"); ok {
-		t.Error("a name is an address")
+	for _, text := range []string{"fern", "", "a.b.c.d", "192.0.2.17.1", "1.2.3.256", "0x", "worker-17", "2001:db8::17", "::1", "99999999999"} {
+		if slices.Contains(readings(text), v4) {
+			t.Errorf("%q is read as %v", text, readings(text))
+		}
+	}
+	if list := readings("worker7"); len(list) > 0 {
+		t.Errorf("a name is read as %v", list)
 	}
 }
 
@@ -155,6 +176,8 @@ func TestWhoseMachine(t *testing.T) {
 		{"a label for its Node", "{spec: {metadata: {labels: {node-role.kubernetes.io/master: ''}}}, " + named + "}", "{metadata: {name: fern}}", "has the label"},
 		{"a control plane machine set", "{metadata: {name: m-7, ownerReferences: [{kind: ControlPlaneMachineSet}]}, " +
 			"status: {addresses: [{type: InternalDNS, address: moss}]}}", "{metadata: {name: fern}}", "is owned by"},
+		{"user-data of masters that the operator keeps", "{spec: {providerSpec: {value: {userData: {name: master-user-data-managed}}}}, " + named + "}",
+			"{metadata: {name: fern}}", "boots with"},
 		{"user-data of masters", "{spec: {providerSpec: {value: {userDataSecret: {name: master-user-data}}}}, " + named + "}", "{metadata: {name: fern}}", "boots with"},
 	} {
 		p, err := Gather(t.Context(), lists{"machines": "[" + c.machine + "]", "nodes": "[" + c.node + "]"}.whole(), noon)

@@ -10,6 +10,15 @@ const (
 	ControlPlaneLabel = NodeRolePrefix + "control-plane"
 )
 
+// What the API server writes of who asks, in the field extra (kubernetes/kubernetes:staging/src/k8s.io/apiserver/
+// pkg/authentication/user/user.go CredentialIDKey, and of a certificate pkg/authentication/request/x509/x509.go, from 1.32;
+// pkg/authentication/serviceaccount/util.go PodNameKey).
+const (
+	CredentialExtra       = "authentication.kubernetes.io/credential-id"
+	CertificateCredential = "X509SHA256="
+	PodExtra              = "authentication.kubernetes.io/pod-name"
+)
+
 // Users and groups of hosts at the API.
 const (
 	// NodeUserPrefix begins the user of a kubelet, NodesGroup is their group

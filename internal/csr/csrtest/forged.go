@@ -249,7 +249,7 @@ func forgedContents() []Forgery {
 		of(panda, "an extension of usages", "names", extension(asn1.ObjectIdentifier{2, 5, 29, 37}, marshal([]asn1.ObjectIdentifier{{2, 5, 29, 37, 0}}))),
 		of(panda, "an unknown extension", "names", extension(asn1.ObjectIdentifier{1, 2, 3, 4}, []byte{5, 0})),
 		of(panda, "a weak curve", "key", weakCurve),
-		of(panda, "signed with SHA-1", "signature", rsaSigned(x509.SHA1WithRSA)),
+		of(panda, "signed with an RSA key and SHA-1", "key", rsaSigned(x509.SHA1WithRSA)),
 		of(panda, "another key than it is signed with", "signature", otherKey),
 		of(panda, "a broken signature", "signature", func(r *Request) {
 			r.DER = func(der []byte) []byte { der[len(der)-1] ^= 1; return der }

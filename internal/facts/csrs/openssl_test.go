@@ -115,7 +115,10 @@ func (g *generator) request() []byte {
 		Algorithm pkix.AlgorithmIdentifier
 		Signature asn1.BitString
 	}
-	key := g.keys[g.IntN(len(g.keys))]
+	key := g.keys[0] // the kubelet's kind
+	if g.oneIn(10) {
+		key = g.keys[g.IntN(len(g.keys))]
+	}
 	subject := pkix.Name{CommonName: openshift.NodeUserPrefix + "panda", Organization: []string{openshift.NodesGroup}}
 	signed, err := x509.CreateCertificateRequest(crand.Reader, &x509.CertificateRequest{Subject: subject}, key)
 	if err != nil {
@@ -227,7 +230,10 @@ func TestGeneratedAsOpenSSLReads(t *testing.T) {
 		}
 		admitted["all"]++
 	}
-	if admitted["all"] < count/10 || admitted["all"] > count*9/10 {
+	if admitted["all"] != admitted["P-256"] {
+		t.Errorf("a key was admitted that no kubelet makes: %v", admitted)
+	}
+	if admitted["all"] < count/20 || admitted["all"] > count*9/10 {
 		t.Errorf("%d of %d were admitted: %v", admitted["all"], count, admitted)
 	}
 	t.Logf("%d of %d were admitted: %v", admitted["all"], count, admitted)

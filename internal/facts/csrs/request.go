@@ -1,11 +1,13 @@
 package csrs
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/pem"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,7 +92,16 @@ type Request struct {
 	Denial      Mark
 	Failure     Mark
 	Certificate *x509.Certificate // issued; nil if there is none or it could not be read
-	Loc         evidence.Locator
+	// Certified are the common names of all certificates that were issued for it: a signer may write several.
+	Certified []string
+	// Credentials are those certificates as the API server names them where one is used, and Until is when the last of them expires.
+	Credentials []string
+	Until       time.Time
+	Leaving     bool // it is being deleted
+	// Used is the credential with which it was made, "" where the API server did not say; Pod is the pod whose token it
+	// was made with.
+	Used, Pod string
+	Loc       evidence.Locator
 }
 
 // Open reports whether somebody still waits for the request.
@@ -101,6 +112,12 @@ func (r Request) Open() bool { return r.State == Pending || r.State == Approved 
 // (kubernetes/kubernetes:pkg/controller/certificates/approver/sarapprove.go).
 func (r Request) Renews() bool {
 	return r.Kind == Client && strings.HasPrefix(r.Requester, openshift.NodeUserPrefix) && r.Requester == r.CN
+}
+
+// SameContent reports whether two reads of a request have the same content: what is asked for, of which signer, and by whom.
+func (r Request) SameContent(o Request) bool {
+	return bytes.Equal(r.raw, o.raw) && r.Signer == o.Signer && r.Requester == o.Requester && slices.Equal(r.Groups, o.Groups) &&
+		slices.Equal(r.Usages, o.Usages)
 }
 
 // parse decodes a CertificateSigningRequest. A request whose PKCS #10 part cannot
@@ -125,6 +142,9 @@ func FromAPI(csr *certificatesv1.CertificateSigningRequest) Request {
 		life := time.Duration(*seconds) * time.Second
 		r.Lifetime = &life
 	}
+	r.Leaving = csr.DeletionTimestamp != nil
+	r.Used = first(csr.Spec.Extra[openshift.CredentialExtra])
+	r.Pod = first(csr.Spec.Extra[openshift.PodExtra])
 	for _, u := range csr.Spec.Usages {
 		r.Usages = append(r.Usages, string(u))
 	}
@@ -190,11 +210,34 @@ func (r *Request) state(csr *certificatesv1.CertificateSigningRequest) {
 	}
 	if len(csr.Status.Certificate) > 0 && (r.State == Approved || r.State == Pending) {
 		r.State = Issued
-		if block, _ := pem.Decode(csr.Status.Certificate); block != nil {
-			if cert, err := x509.ParseCertificate(block.Bytes); err == nil {
-				r.Certificate = cert
-			}
+	}
+	r.certificates(csr.Status.Certificate)
+}
+
+// mostCertificates bounds those that one request has; a signer writes one, and its own behind it.
+const mostCertificates = 16
+
+// certificates reads what was issued. The first is the one that was asked for.
+func (r *Request) certificates(raw []byte) {
+	for range mostCertificates {
+		block, rest := pem.Decode(raw)
+		if block == nil {
+			return
 		}
+		raw = rest
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			continue
+		}
+		if r.Certificate == nil && r.State == Issued {
+			r.Certificate = c
+		}
+		if c.NotAfter.After(r.Until) {
+			r.Until = c.NotAfter
+		}
+		r.Certified = append(r.Certified, c.Subject.CommonName)
+		sum := sha256.Sum256(c.Raw)
+		r.Credentials = append(r.Credentials, openshift.CertificateCredential+hex.EncodeToString(sum[:]))
 	}
 }
 
@@ -222,4 +265,11 @@ func (r *Request) classify() {
 	if !strings.HasPrefix(r.CN, openshift.NodeUserPrefix) && r.Kind == Client {
 		r.NodeName = ""
 	}
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
 }

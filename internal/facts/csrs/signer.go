@@ -2,17 +2,18 @@ package csrs
 
 import (
 	"bytes"
+	"crypto/ecdh"
 	"crypto/ecdsa"
-	"crypto/ed25519"
 	"crypto/elliptic"
-	"crypto/rsa"
 	"crypto/x509"
 	"encoding/asn1"
+	"encoding/binary"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/openshift"
@@ -26,14 +27,6 @@ import (
 const (
 	minLifetime = 10 * time.Minute
 	maxLifetime = 365 * 24 * time.Hour
-)
-
-// The sizes of an RSA key: below the first it is weak, above the second no TLS
-// client of Go accepts its signatures (crypto/tls checkKeySize).
-const (
-	minRSA      = 2048
-	maxRSA      = 8192
-	minExponent = 65537
 )
 
 var (
@@ -71,8 +64,12 @@ func SignerRules(r Request) []Check {
 		return s.checks
 	}
 	s.must("encoding", "it is encoded in the one way that every parser reads alike", checkEncoding(block))
-	s.must("signature", "it is signed with its own key, and not with SHA-1 or MD5", checkSignature(p))
-	s.must("key", "its key is not weak", checkKey(p.PublicKey))
+	// The key first: to verify the signature of an RSA key of 100,000 bits takes seconds.
+	weak := checkKey(p.PublicKey)
+	s.must("key", "its key is one that a kubelet makes: on P-256, and not of a small number", weak)
+	if weak == nil {
+		s.must("signature", "it is signed with its own key, and not with SHA-1", checkSignature(p))
+	}
 	s.must("organization", "the only organization is system:nodes", same(p.Subject.Organization, []string{openshift.NodesGroup}))
 	s.must("common-name", "the common name is system:node: and a name", s.commonName(p.Subject.CommonName))
 	s.must("subject", "its subject is one organization and one common name", checkSubject(p.RawSubject, p.Subject.Organization, p.Subject.CommonName))
@@ -121,33 +118,46 @@ var errNoBlock = errors.New("spec.request holds no PEM block CERTIFICATE REQUEST
 // checkSignature shows that the requester held the key. CheckSignature itself admits
 // SHA-1 in requests.
 func checkSignature(p *x509.CertificateRequest) error {
-	switch p.SignatureAlgorithm {
-	case x509.MD5WithRSA, x509.SHA1WithRSA, x509.ECDSAWithSHA1, x509.DSAWithSHA1:
+	if p.SignatureAlgorithm == x509.ECDSAWithSHA1 {
 		return fmt.Errorf("it is signed with %s", p.SignatureAlgorithm)
 	}
 	return p.CheckSignature()
 }
 
+// checkKey admits what a kubelet makes, and nothing else: a key on P-256 of a number at random
+// (kubernetes/client-go: util/certificate/certificate_manager.go generateCSR, in every release of OpenShift 4).
 func checkKey(key any) error {
-	switch k := key.(type) {
-	case *rsa.PublicKey:
-		if n := k.N.BitLen(); n < minRSA || n > maxRSA {
-			return fmt.Errorf("RSA key of %d bits", n)
-		}
-		if k.E < minExponent || k.E%2 == 0 || k.N.Bit(0) == 0 {
-			return fmt.Errorf("RSA key with exponent %d", k.E)
-		}
-		return nil
-	case *ecdsa.PublicKey:
-		if !slices.Contains([]elliptic.Curve{elliptic.P256(), elliptic.P384(), elliptic.P521()}, k.Curve) {
-			return fmt.Errorf("key on curve %s", k.Params().Name)
-		}
-		return nil
-	case ed25519.PublicKey:
-		return nil
+	k, ok := key.(*ecdsa.PublicKey)
+	if !ok {
+		return fmt.Errorf("key of type %s", strings.TrimPrefix(fmt.Sprintf("%T", key), "*"))
 	}
-	return fmt.Errorf("key of type %T", key)
+	if k.Curve != elliptic.P256() {
+		return fmt.Errorf("key on curve %s", k.Params().Name)
+	}
+	point, err := k.ECDH()
+	if err != nil {
+		return fmt.Errorf("key that is no point of the curve: %w", err)
+	}
+	if smallKeys()[[32]byte(point.Bytes()[1:33])] {
+		return errors.New("key of a small number, which anybody can find")
+	}
+	return nil
 }
+
+// smallKeys are the first coordinates of the public keys of 1 to 1,000. That of the curve's order less such a number has the same.
+var smallKeys = sync.OnceValue(func() map[[32]byte]bool {
+	all := map[[32]byte]bool{}
+	for n := uint16(1); n <= 1000; n++ {
+		var scalar [32]byte
+		binary.BigEndian.PutUint16(scalar[30:], n)
+		private, err := ecdh.P256().NewPrivateKey(scalar[:])
+		if err != nil {
+			panic(err) // a number from 1 to the order is a key
+		}
+		all[[32]byte(private.PublicKey().Bytes()[1:33])] = true
+	}
+	return all
+})
 
 func (s *signing) namesRule() string {
 	if s.r.Kind == Serving {
@@ -205,6 +215,9 @@ func (s *signing) requester(cn string) error {
 	ok := s.r.Kind == Client && s.r.Requester == openshift.NodeBootstrapper || s.r.Kind == Serving && s.r.Requester == cn
 	if !ok {
 		return errors.New(s.r.Requester)
+	}
+	if s.r.Kind == Client && s.r.Pod != "" { // a kubelet has the token that Ignition wrote, and a pod one of its own
+		return fmt.Errorf("%s, with the token of pod %.253q", s.r.Requester, s.r.Pod)
 	}
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"crypto/x509/pkix"
 	"encoding/asn1"
 	"encoding/pem"
-	"errors"
 	"math/big"
 	"net"
 	"net/url"
@@ -177,26 +176,20 @@ func rsaKey(bits int) func(*testing.T) crypto.Signer {
 	}
 }
 
-var rsa2048 = rsaKey(2048)
-
-// smallExponent is an RSA key with the exponent 3.
-var smallExponent = sync.OnceValue(func() *rsa.PrivateKey {
-	for {
-		p, errP := rand.Prime(rand.Reader, 1024)
-		q, errQ := rand.Prime(rand.Reader, 1024)
-		if errP != nil || errQ != nil {
-			panic(errors.Join(errP, errQ))
+// numbered is the key on P-256 of a number, and negative of the order less that number.
+func numbered(n int64) func(*testing.T) crypto.Signer {
+	return func(t *testing.T) crypto.Signer {
+		number := big.NewInt(n)
+		if n < 0 {
+			number.Add(number, elliptic.P256().Params().N)
 		}
-		one := big.NewInt(1)
-		phi := new(big.Int).Mul(new(big.Int).Sub(p, one), new(big.Int).Sub(q, one))
-		d := new(big.Int).ModInverse(big.NewInt(3), phi)
-		if n := new(big.Int).Mul(p, q); d != nil && n.BitLen() == 2048 {
-			key := &rsa.PrivateKey{PublicKey: rsa.PublicKey{N: n, E: 3}, D: d, Primes: []*big.Int{p, q}}
-			key.Precompute()
-			return key
+		key, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), number.FillBytes(make([]byte, 32)))
+		if err != nil {
+			t.Fatal(err)
 		}
+		return key
 	}
-})
+}
 
 func curve(c elliptic.Curve) func(*testing.T) crypto.Signer {
 	return func(t *testing.T) crypto.Signer {
@@ -231,9 +224,6 @@ type deviation struct {
 // common are deviations of requests of both kinds.
 var common = []deviation{
 	{"nothing", func(*testing.T, *filed) {}, ""},
-	{"RSA of 2048 bits", signedBy(rsa2048, 0), ""},
-	{"on P-384", signedBy(curve(elliptic.P384()), 0), ""},
-	{"Ed25519", signedBy(edKey, 0), ""},
 	{"blanks around the block", text(func(b []byte) []byte { return slices.Concat([]byte("\n"), b, []byte("\n \n")) }), ""},
 	{"lifetime of a day", lifetime(86400), ""},
 
@@ -266,10 +256,17 @@ var common = []deviation{
 	{"cut", encoded(func(der []byte) []byte { return der[:len(der)-1] }), "request"},
 	{"another signature", encoded(func(der []byte) []byte { der[len(der)-1] ^= 1; return der }), "signature"},
 	{"another name than was signed", encoded(func(der []byte) []byte { return bytes.Replace(der, []byte("panda"), []byte("koala"), 1) }), "signature"},
-	{"signed with SHA-1", signedBy(rsa2048, x509.SHA1WithRSA), "signature"},
+	{"signed with SHA-1", signedBy(curve(elliptic.P256()), x509.ECDSAWithSHA1), "signature"},
+	{"RSA of 2048 bits", signedBy(rsaKey(2048), 0), "key"},
 	{"RSA of 1024 bits", signedBy(rsaKey(1024), 0), "key"},
-	{"RSA with exponent 3", signedBy(func(*testing.T) crypto.Signer { return smallExponent() }, 0), "key"},
+	{"on P-384", signedBy(curve(elliptic.P384()), 0), "key"},
 	{"on P-224", signedBy(curve(elliptic.P224()), 0), "key"},
+	{"Ed25519", signedBy(edKey, 0), "key"},
+	{"the key 1", signedBy(numbered(1), 0), "key"},
+	{"the key 1000", signedBy(numbered(1000), 0), "key"},
+	{"the key 1001", signedBy(numbered(1001), 0), ""},
+	{"the order less 1", signedBy(numbered(-1), 0), "key"},
+	{"the order less 999", signedBy(numbered(-999), 0), "key"},
 
 	{"two common names", subject(rdn(oidOrganization, openshift.NodesGroup), rdn(oidCommonName, "system:admin"), rdn(oidCommonName, openshift.NodeUserPrefix+"panda")), "subject"},
 	{"two common names in one", subject(rdn(oidOrganization, openshift.NodesGroup),

@@ -61,7 +61,7 @@ func UnmarshalStrict(raw []byte, v any, limit int) error {
 
 // UnmarshalExact reads raw into v, by the names that YAML has for its fields, where it can be read
 // in one way only: it refuses a second document, a field that v does not have, that is there
-// twice, or that differs in case, and a merge of fields, a tag, and a bare word that is
+// twice, or that differs in case, and a merge of fields, an anchor, an alias, a tag, a byte order mark, and a bare word that is
 // no text for a reader of some version of YAML. All values of v are texts and times. A text without
 // a document leaves v as it is.
 func UnmarshalExact(raw []byte, v any, limit int) error {
@@ -105,7 +105,7 @@ func oneLayout(raw []byte) error {
 		return errors.New("it is not plain UTF-8; save it as UTF-8, without zeros in it")
 	}
 	line := 1
-	if raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")); bytes.HasPrefix(raw, []byte("%")) || bytes.Contains(raw, []byte("\n%")) {
+	if plain := bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")); bytes.HasPrefix(plain, []byte("%")) || bytes.Contains(raw, []byte("\n%")) {
 		return errors.New("a line begins with %: directives of YAML change what the rest means; leave them out")
 	}
 	for i, r := range string(raw) {
@@ -130,6 +130,8 @@ var bareDate = regexp.MustCompile(`^\d{4}-\d\d?-\d\d?$`)
 func ambiguous(n *yaml.Node, lines []string) error {
 	bare := n.Kind == yaml.ScalarNode && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
 	switch {
+	case n.Anchor != "" || n.Kind == yaml.AliasNode:
+		return fmt.Errorf("line %d: an anchor or an alias (& or *); write what it stands for", n.Line)
 	case n.Tag == "!!merge":
 		return fmt.Errorf("line %d: fields are merged (<<)", n.Line)
 	case n.Style&yaml.TaggedStyle != 0 || tagged(n, lines):

@@ -302,6 +302,13 @@ func (a *app) approveOne(ctx context.Context, j *judged, r csrs.Request, who str
 	if err != nil {
 		return fmt.Errorf("read request %s: %w", r.Name, err)
 	}
+	now, err := csr.Parse(content)
+	if err != nil {
+		return err
+	}
+	if !now.SameContent(r) {
+		return fmt.Errorf("approve request %s: its content is not the one that was shown; look at it again: %s csr explain %s", r.Name, a.Name, r.Name)
+	}
 	spec, err := csr.SpecDigest(content)
 	if err != nil {
 		return err
