@@ -73,6 +73,20 @@ func openedByBackslash(tail string) (b block, ends bool) {
 	return block{}, true
 }
 
+// openedByLastWords returns the block of a line that ends in a backslash, and whether nothing else can open one.
+func openedByLastWords(end string) (b block, ends bool) {
+	b, ends = openedByBackslash(end[max(0, len(end)-96):])
+	name := strings.TrimRight(end, ` \`)
+	program := b.bare && programFlags[name[strings.LastIndexAny(name, " \t/")+1:]] != nil // and not the name of a secret, as sshpass
+	if ends && b.left > 0 && !program {
+		return b, true
+	}
+	if c := openedByCommand(end); c.left > 0 {
+		return c, true
+	}
+	return b, ends
+}
+
 // openedByList returns the block of the users of cloud-init.
 func openedByList(end string) block {
 	if !strings.HasSuffix(end, "chpasswd:") {

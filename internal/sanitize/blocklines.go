@@ -13,6 +13,14 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 		return v, true // an empty line in front of the value, or one that underlines the name
 	}
 	b.left--
+	if b.below != plainKey && b.named == "" {
+		if out, hidden, is := b.field(s, head, body); is {
+			return out, hidden
+		}
+	}
+	if b.command.program != "" {
+		return b.goesOnWith(s, v, head, body)
+	}
 	head += body[:indent(body)]
 	value := strings.TrimSpace(body)
 	switch {
@@ -67,6 +75,9 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 			return v[:len(v)-len(body)] + m[1] + s.digest(m[2]) + m[3], true
 		}
 		if value != "" && indent(body) >= b.indent && value[0] != '-' {
+			if f, ok := fieldBelow(body); ok && b.below != plainKey && f.secret(body, b.below) {
+				return v[:len(v)-len(body)] + body[:f.from] + s.digest(body[f.from:f.to]) + body[f.to:], true
+			}
 			return "", false // another field of the object
 		}
 		b.left = 0

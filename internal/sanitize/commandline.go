@@ -20,8 +20,14 @@ var commandMarks = func() []string {
 }()
 
 // commandLines returns where the secrets of command lines are.
-func commandLines(v string) (found []span) {
-	var c command
+func commandLines(v string) []span {
+	found, _ := commandSpans(command{}, v)
+	return found
+}
+
+// commandSpans is commandLines for a text that goes on with the words of a command. It returns what is known of that at the
+// end of the text.
+func commandSpans(c command, v string) (found []span, last command) {
 	start := true // of a word
 	for i := 0; i < len(v); {
 		b := v[i]
@@ -54,7 +60,7 @@ func commandLines(v string) (found []span) {
 			i, start = max(end, i+1), false
 		}
 	}
-	return found
+	return found, c
 }
 
 // pipeMarks are in every text that a pipe or a here-string hands a secret in.
@@ -87,7 +93,8 @@ var piped = []form{
 
 // positionMarks are in every text that positions finds something in.
 var positionMarks = []string{"identified", "set password", "password", "vault login", "net use", "sqlplus", "send \"", "send \\\"", "securestring",
-	"nmcli", "wpa_passphrase", "requirepass", "masterauth", "jdbc:oracle", "auth_pass"}
+	"nmcli", "wpa_passphrase", "requirepass", "masterauth", "jdbc:oracle", "auth_pass",
+	"snmp-server", "key 7 ", "key-string 7", "secret 7 ", "private-mac", "private-hash", "smcipmitool", "passwd", "passphrase", "_pass", "_psk ", "_pw "}
 
 // positioned are secrets that only their place in a command or statement tells.
 var positioned = []form{
@@ -113,8 +120,15 @@ var positioned = []form{
 	{"set-user-password", lazily(`\bset-user-password[ \t]+[^\s-]\S*[ \t]+\S+[ \t]+` + shellWord)}, // virsh
 	{"", lazily(`(?i)\bconfig[ \t]+set[ \t]+(?:requirepass|masterauth)[ \t]+` + shellWord)},        // redis-cli
 	{"jdbc:oracle:", lazily(`\bjdbc:oracle:\w{1,16}:[^\s/@:"'\\]{1,128}/(?:\\*")?([^\s"'@\\]+)(?:\\*")?@`)},
-	{"auth_pass", lazily(`\bauth_pass[ \t]+([^\s"'\\:=,;)]{4,})`)},      // of keepalived, also where it tells of a line
-	{"send", lazily(`\bsend[ \t]+(?:--[ \t]+)?\\*"([^"\s\\]{6,})\\+r`)}, // expect
+	{"snmp-server", lazily(`\bsnmp-server[ \t]+community[ \t]+(?:\d[ \t]+)?([^\s"'<>]{4,})[ \t]+(?i:ro|rw|view|ipv6)\b`)}, // switches
+	{typeSeven, lazily(`(?:\bkey|\bkey-string|\bpassword|\bsecret)[ \t]+7[ \t]+([0-5]\d(?:[0-9A-F]{2}){3,62})(?:["'\s]|$)`)},
+	{"Private-", lazily(`\bPrivate-(?:MAC|Hash):[ \t]*([0-9a-fA-F]{40,64})\b`)}, // PuTTY
+	{"SMCIPMITool", lazily(`\bSMCIPMITool(?:\.\w+)?[ \t]+[\w.:\[\]-]+[ \t]+[^\s-]\S*[ \t]+` + shellWord)},
+	{"set", lazily(`\bset(?:env)?[ \t]+(?:(?:-[gUlxpa]+|--(?:global|export|universal|local|path))[ \t]+)+` +
+		`\w*(?i:password|passwd|passphrase|_pass|_psk|_pw)[ \t]+` + shellWord)}, // fish
+	{"setenv", lazily(`\bsetenv[ \t]+\w*(?i:password|passwd|passphrase|_pass|_psk|_pw)[ \t]+` + shellWord)}, // csh
+	{"auth_pass", lazily(`\bauth_pass[ \t]+([^\s"'\\:=,;)]{4,})`)},                                          // of keepalived, also where it tells of a line
+	{"send", lazily(`\bsend[ \t]+(?:--[ \t]+)?\\*"([^"\s\\]{6,})\\+r`)},                                     // expect
 }
 
 // positions returns where such secrets are.
@@ -122,13 +136,27 @@ func positions(v string) (found []span) {
 	for _, f := range positioned {
 		for _, m := range f.findAll(v) {
 			from, to := lastGroup(m)
-			if value := v[from:to]; noFlag(value) && (f.literal != "send" && f.literal != "vault login" || chosen(value, true)) {
+			if value := v[from:to]; noFlag(value) && f.takes(value) && (f.literal != "send" && f.literal != "vault login" || chosen(value, true)) {
 				found = append(found, span{from, concatenated(v, shellEnd(v, from, to), func(i int) int { return quotedEnd(v, i) })})
 			}
 		}
 	}
 	return found
 }
+
+// takes reports whether a value is no number of a sentence, and nothing that a shell runs.
+func (f form) takes(value string) bool {
+	switch f.literal {
+	case typeSeven:
+		return len(value) > len("20261130") || strings.ContainsAny(value, "ABCDEF")
+	case "set", "setenv":
+		return value[0] != '('
+	}
+	return true
+}
+
+// typeSeven stands in front of a password that Cisco encodes.
+const typeSeven = " 7 "
 
 // pipes returns where the secrets are that a shell hands to a program.
 func pipes(v string) (found []span) {

@@ -234,7 +234,7 @@ func (d *decoder) sign(i int, quoted bool) int {
 
 // assignment reads the value behind a sign.
 func (d *decoder) assignment(at int, kind keyKind) {
-	how := assigned
+	sign, how := at, assigned
 	if strings.HasSuffix(d.t[:at], "=") {
 		how = set
 	}
@@ -246,7 +246,17 @@ func (d *decoder) assignment(at int, kind keyKind) {
 			at += n - 1 // the quote
 		}
 	}
-	at = d.opened(skip(d.t, at, " \t\r"))
+	if at = skip(d.t, at, " \t\r"); d.braced(at, kind, how) {
+		return
+	}
+	if strings.HasPrefix(d.t[at:], "# ") && strings.IndexByte(" \t", d.t[at-1]) >= 0 { // a comment
+		n := strings.IndexByte(d.t[at:min(len(d.t), at+maxBeside)], '\n')
+		if n < 0 {
+			return
+		}
+		at += n
+	}
+	at = d.opened(at)
 	stars := skip(d.t, at, "*")
 	if stars-at >= minOpen {
 		return // masked, whatever is told behind it
@@ -263,6 +273,9 @@ func (d *decoder) assignment(at int, kind keyKind) {
 	}
 	if d.t[at] == '\n' || strings.IndexByte("|>", d.t[at]) >= 0 && strings.HasPrefix(d.t[min(len(d.t), skip(d.t, at, "|>+-0123456789")):], "\n") {
 		if at = strings.IndexByte(d.t[at:], '\n') + at + 1; at >= len(d.t) {
+			return
+		}
+		if kind >= weakKey && d.fieldsBelow(sign, at, kind) {
 			return
 		}
 		next, how := skip(d.t, at, " \t\n"), told
@@ -302,10 +315,14 @@ func (d *decoder) opened(i int) int {
 			if e := strings.IndexAny(rest[:min(len(rest), 64)], " \t\n"); e > 0 && rest[e] != '\n' && (rest[0] == '!' || e < 24) && d.quietTag(rest[1:e]) {
 				i += skip(rest, e, " \t")
 			}
+		case rest[0] == '(' && d.quote(i+1):
+			i++
 		case rest[0] == '(':
 			if e := strings.IndexByte(rest[:min(len(rest), 32)], ')'); e > 0 && dumpType(rest[1:e]) {
 				i += skip(rest, e+1, " \t")
 			}
+		case rest[0] == 'i' && strings.HasPrefix(rest, "interface"), rest[0] == 'a' && strings.HasPrefix(rest, "any("):
+			i += len(typed.get().FindString(rest[:min(len(rest), 32)]))
 		case strings.HasPrefix(rest, "string("):
 			i += len(dumpedText.get().FindString(rest[:min(len(rest), 32)]))
 		case strings.HasPrefix(rest, "[]uint8{"), strings.HasPrefix(rest, "[]byte{"):
@@ -325,6 +342,9 @@ func (d *decoder) opened(i int) int {
 	}
 	return i
 }
+
+// typed is the type in front of a value that Go prints with %#v.
+var typed = lazily(`^(?:interface ?\{\}|any)\(`)
 
 // printed is what a shell runs for the sake of what it prints, up to that, and the variable that a
 // value is the default of.

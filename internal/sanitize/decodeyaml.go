@@ -49,5 +49,5 @@ func dumpType(v string) bool {
 	case strings.HasPrefix(v, "len="), strings.HasPrefix(v, "cap="), strings.HasPrefix(v, "0x"):
 		return true
 	}
-	return v == "string" || v == "*string" || v == "[]byte" || v == "[]uint8"
+	return v == "string" || v == "*string" || v == "[]byte" || v == "[]uint8" || v == "interface {}" || v == "any"
 }

@@ -82,6 +82,9 @@ func directiveLines(v string) (found []span) {
 			if len(line) < maxValue && d.may(line) {
 				if m := d.find.get().FindStringSubmatchIndex(line); m != nil {
 					from, to := lastGroup(m)
+					if !noFlag(line[from:to]) {
+						continue
+					}
 					found = append(found, span{at + from, at + to})
 				}
 			}

@@ -14,7 +14,7 @@ func (s *Sanitizer) Spans(raw []byte) bool {
 	if s.inside > 0 || s.block.left > 0 || s.table.active() || covered(raw) || bytes.Contains(raw, []byte("-----")) {
 		return true
 	}
-	if bytes.Contains(raw, []byte("? ")) || bytes.IndexByte(raw, '#') > 0 && commentedHead.get().Match(raw) {
+	if bytes.Contains(raw, []byte("? ")) || bytes.IndexByte(raw, '#') > 0 && (commentedHead.get().Match(raw) || bytes.Contains(raw, []byte(": #"))) {
 		return true
 	}
 	if s.manifest.left > 0 || bytes.Contains(raw, []byte("<<")) || bytes.Contains(raw, []byte(`"""`)) || bytes.Contains(raw, []byte("'''")) {

@@ -21,7 +21,7 @@ var kindValues = []string{"Tern83Wq9xKp", "correcthorsebattery", "hunter2X", "os
 // §J begins a token and §K continues it, §P is a group of the password of kubeadmin and §Q one without
 // its first letter. §N, §M and §U are 64, 32 and 40 hexadecimal digits, §G and §I are a value as numbers,
 // §Y in hexadecimal. §O is a token of kubeadm, §T is random, §X a text in hexadecimal.
-// §A, §a, §E and §k are parts of tokens, §b is a key in base64; §q, §h, §i and §g are named secrets as numbers. ^ says that no single line tells.
+// §w is a key of WireGuard, §7 a password as Cisco encodes it. §A, §a, §E and §k are parts of tokens, §b is a key in base64; §q, §h, §i and §g are named secrets as numbers. ^ says that no single line tells.
 var kindTexts = map[string][]string{
 	"bytes": nil,
 	"kernel arguments": {
@@ -144,6 +144,10 @@ func fill(r *rand.Rand, text string) (string, []string) {
 			}
 		case 'O':
 			shown = drawn(r, 6, smallAlnum) + "." + drawn(r, 16, smallAlnum)
+		case 'w': // a key of WireGuard
+			shown = drawn(r, 42, alnum) + "8="
+		case '7': // as Cisco encodes a password
+			shown = fmt.Sprintf("%02d", r.IntN(16)) + drawn(r, 18, "0123456789ABCDEF")
 		case 'X':
 			shown = hex.EncodeToString([]byte("password=" + v + drawn(r, 8, alnum)))
 		case 'N':
@@ -199,9 +203,10 @@ func TestKinds(t *testing.T) {
 	maps.Copy(kinds, kindTexts7)
 	maps.Copy(kinds, kindTexts8)
 	maps.Copy(kinds, kindTexts9)
+	maps.Copy(kinds, kindTexts10)
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		texts := slices.Concat(kindTexts[kind], kindTexts2[kind], kindTexts3[kind], kindTexts4[kind], kindTexts5[kind], kindTexts6[kind], kindTexts7[kind], kindTexts8[kind],
-			kindTexts9[kind])
+			kindTexts9[kind], kindTexts10[kind])
 		left, of := 0, 0
 		for _, text := range texts {
 			text, whole := strings.CutPrefix(text, "^")

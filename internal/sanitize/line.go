@@ -9,6 +9,7 @@ import "strings"
 func (d *decoder) line(from, end, sign int, kind keyKind) bool {
 	at := skip(d.t, sign, " \t")
 	if kind < secretKey || at >= len(d.t) || strings.IndexByte("\"'[{|>&!<\\\n", d.t[at]) >= 0 || d.t[sign-1] == ':' && at == sign ||
+		strings.HasPrefix(d.t[at:], "# ") ||
 		strings.HasPrefix(d.t[end:sign], ":=") || strings.HasPrefix(d.t[end:sign], "==") || strings.IndexByte("=:", d.t[sign-1]) < 0 {
 		return false
 	}

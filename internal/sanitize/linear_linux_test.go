@@ -19,6 +19,8 @@ var beginnings = []string{
 	"/hf_", "/AKIA", "/sk-ant-a1B2", "{\"a\":{", "0x62 ", "62 ", "62,", "626970617373", "key: |\n", "key:\n", "password \\\n", "{\"name\":\"Authorization\",\"value\":\"", "name: Cookie\nvalue: a=", "(password . ",
 	"password: {a: {", "\"password\": {\"a\": {", "password: {\"old\":{", "chpasswd:\n", "a\" + \"", "password = \"a\" + \"", "--name a-password ", "--value a ", "Password.....", "type: password\n", "-----BEGIN OpenVPN Static key V1-----", "password: exit status 1 ",
 	"InvalidPassword: a b ", "pw ", "auth_pass ", "-Password (ConvertTo-SecureString ",
+	"password={", "password: {a ", "password={a}}", "{password={", "password:\n  a: b\n", "password:\n  value: |\n", "password:\n  # x\n", "password: # x\n", "- curl\n", "- curl\n- -u\n", "curl \\\n", "curl -u \\\n",
+	"abcd=\t", "key 7 0", "<password><!--", "<password><!---->", "\"password\":interface {}(", "set -gx ", "set -gx A_PASS ", "discord.com/api/webhooks/", "snmp-server community ", "Private-MAC: ", "password (\"",
 	"password: !a |\n", "password: | # x\n", "!a &b ", "type: Opaque\ndata:\n", `passwords["a`, "kubernetes.io/basic-auth", "type: kubernetes.io/token\n",
 	`"`, `'`, `\"`, `\`, `\\\"`, "{", "[", "<", "(", "&", "&a", "&amp;", "!", "%", "-", "--", "=", ":", "|", "\t", "@", "://", "a:", "\x1b", "\x1b[", "\x00", "\u200b", `\u00`, `\u0070`,
 	"-----BEGIN", "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "[redacted ", "data:", "data:,", "eyJhbGciOi", "QUJD", "\"QUJD", "sha256~", "AKIA",

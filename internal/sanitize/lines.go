@@ -148,6 +148,12 @@ type block struct {
 	nested bool   // that value is an object
 	colon  bool   // the value is behind a colon
 	named  string // the name of a variable: the value is behind "value:"
+
+	below   keyKind // what the name says where the next lines may be an object
+	object  bool    // they are
+	skipped int     // how far a field of it is indented that refers to another object; 0 if there is none
+	command command // the program whose words go on in the next lines
+	flag    string  // of it, whose value is to come
 }
 
 var (
@@ -178,7 +184,7 @@ func opensScalar(v string) bool {
 func opened(v string) block {
 	end := strings.TrimRight(v, " \t\r")
 	if strings.HasSuffix(end, `\`) {
-		if b, ends := openedByBackslash(end[max(0, len(end)-96):]); ends {
+		if b, ends := openedByLastWords(end); ends {
 			return b
 		}
 	}
@@ -205,6 +211,9 @@ func opened(v string) block {
 		if b := openedByVariable(end); b.left > 0 {
 			return b
 		}
+	}
+	if i := strings.Index(end, ": #"); i > 0 { // a comment behind a name
+		end = end[:i+1]
 	}
 	doc := ""
 	for _, mark := range []string{`"""`, "'''"} { // of TOML
@@ -242,7 +251,7 @@ func opened(v string) block {
 		return block{}
 	}
 	if object {
-		return block{left: maxFields, named: rest[name:], indent: indent(end[prefixEnd(end):]) + 1}
+		return block{left: maxFields, named: rest[name:], below: kind, indent: indent(end[prefixEnd(end):]) + 1}
 	}
 	b := block{
 		left:   1,
@@ -250,12 +259,13 @@ func opened(v string) block {
 		scalar: scalar,
 		key:    kind == weakKey,
 		indent: indent(end[prefixEnd(end):]),
+		below:  kind,
 	}
 	switch {
 	case b.scalar:
-		b.left = maxKeyLines
+		b.left, b.below = maxKeyLines, plainKey
 	case (b.sure || b.key) && doc != "":
-		b.left, b.doc = maxKeyLines, doc
+		b.left, b.doc, b.below = maxKeyLines, doc, plainKey
 	}
 	return b
 }
@@ -303,8 +313,12 @@ func opensItem(end []byte) bool {
 	if before(`"'`) {
 		i--
 	}
+	to := i
 	for i > 0 && (word(end[i-1]) || before(".-")) {
 		i--
+	}
+	if isProgramItem(end, i, to) {
+		return true
 	}
 	if i < len(end) && end[i] == '-' && i > 0 { // "- --flag": the hyphen of the item has a blank behind it
 		j := i
@@ -368,6 +382,9 @@ func openedByItem(end string) block {
 		return block{}
 	}
 	body := end[prefixEnd(end):]
+	if b := openedByProgram(body); b.left > 0 {
+		return b
+	}
 	if m := nameLine.get().FindStringSubmatch(body); m != nil && kindOfKey(m[1]) >= weakKey {
 		return block{left: maxFields, named: m[1], indent: skip(body, 0, " \t-")}
 	}
@@ -392,7 +409,7 @@ const maxFields = 8
 // open replaces a block by that which a line opens. One that waits for the value of a name goes
 // on over the other fields of the same object.
 func (b *block) open(v string) {
-	if next := opened(v); next.left > 0 || b.left == 0 || b.named == "" && !b.users {
+	if next := opened(v); next.left > 0 || b.left == 0 || b.named == "" && !b.users && !b.object && b.command.program == "" {
 		*b = next
 	}
 }

@@ -227,7 +227,9 @@ var passOwners = []string{"db", "root", "admin", "user", "service", "sudo", "bec
 
 // kindOfName is kindOfKey of a name without separators and tails.
 func kindOfName(k string) keyKind {
-	names := []string{k, strings.TrimSuffix(k, "s"), strings.TrimRight(k, "0123456789")}
+	const digits = "0123456789"
+	singular, bare := strings.TrimSuffix(k, "s"), strings.TrimRight(k, digits)
+	names := []string{k, singular, bare, strings.TrimSuffix(bare, "s"), strings.TrimRight(singular, digits)} // passwords1, password1s
 	kind := plainKey
 	for _, name := range names {
 		if isPublicName(name) {
@@ -240,7 +242,7 @@ func kindOfName(k string) keyKind {
 			}
 		}
 	}
-	if strings.HasSuffix(names[1], "clientsecret") || isLoginPass(names[1]) || isLoginPass(names[2]) {
+	if strings.HasSuffix(names[1], "clientsecret") || slices.ContainsFunc(names[1:], isLoginPass) {
 		return deepKey
 	}
 	for _, n := range keyNames {

@@ -34,6 +34,7 @@ var tokenPrefixes = []struct {
 	{"Cloudflare", 60, "v1.0-"},
 	{"Contentful", 30, "CFPAT-"},
 	{"Databricks", 32, "dapi"},
+	{"Discord", 60, discordHooks},
 	{"DigitalOcean", 30, "dop_v1_ doo_v1_ dor_v1_"},
 	{"Docker", 20, "dckr_pat_ dckr_oat_"},
 	{"Doppler", 30, "dp.pt."},
@@ -101,19 +102,23 @@ var tokenPrefixes = []struct {
 	{"xAI", 40, "xai-"},
 }
 
-// slackHooks begins an address whose path is the token.
-const slackHooks = "hooks.slack.com/"
+// Addresses whose path is the token begin so.
+const (
+	slackHooks   = "hooks.slack.com/"
+	discordHooks = "discord.com/api/webhooks/ discord.com/api/v10/webhooks/ discordapp.com/api/webhooks/"
+)
 
 type tokenPrefix struct {
 	text  string
 	least int
+	path  bool // the token is the path of an address
 }
 
 // prefixesBy are the prefixes by their first character, longer ones before those that begin them.
 var prefixesBy = func() (by [256][]tokenPrefix) {
 	for _, p := range tokenPrefixes {
 		for text := range strings.FieldsSeq(p.prefixes) {
-			by[text[0]] = append(by[text[0]], tokenPrefix{text, p.least})
+			by[text[0]] = append(by[text[0]], tokenPrefix{text, p.least, strings.HasSuffix(text, "/")})
 		}
 	}
 	for _, of := range by {
@@ -125,7 +130,10 @@ var prefixesBy = func() (by [256][]tokenPrefix) {
 // tokenMarks are the prefixes in lower case.
 var tokenMarks = func() (marks []string) {
 	for _, p := range tokenPrefixes {
-		marks = append(marks, strings.Fields(strings.ToLower(p.prefixes))...)
+		for prefix := range strings.FieldsSeq(strings.ToLower(p.prefixes)) {
+			host, _, _ := strings.Cut(prefix, "/") // JSON may escape the slash
+			marks = append(marks, host)
+		}
 	}
 	for word := range strings.SplitSeq(tokenWords, "|") {
 		marks = append(marks, "_"+word+"_", "-"+word+"-")
@@ -166,12 +174,12 @@ func prefixedTokens(v string) (found []span) {
 			}
 			at := i + len(p.text)
 			end := at
-			for end < len(v) && (word(v[end]) || strings.IndexByte("-.=+~", v[end]) >= 0 || v[end] == '/' &&
-				(p.text == slackHooks || !part && p.least >= 40)) {
+			for end < len(v) && (!p.path || end < at+maxBeside) && (word(v[end]) || strings.IndexByte("-.=+~", v[end]) >= 0 || v[end] == '/' &&
+				(p.path || !part && p.least >= 40)) {
 				end++
 			}
 			if token := strings.TrimRight(v[at:end], ".-"); len(token) >= p.least && mixed(token, p.text) &&
-				(!part || p.text == slackHooks || randomPart(token) && !inBase64(v[:i-1])) && !isDigest(v[i:at+len(token)]) {
+				(!part || p.path || randomPart(token) && !inBase64(v[:i-1])) && !isDigest(v[i:at+len(token)]) {
 				found = append(found, span{i, at + len(token)})
 				i = at + len(token) - 1
 				break

@@ -264,6 +264,13 @@ func (d *decoder) element(from, end int, kind keyKind) bool {
 			return d.besideAt(at, at+n, kind, true)
 		}
 	}
+	for n := 0; n < maxComments && strings.HasPrefix(d.t[at:], "<!--"); n++ {
+		e := strings.Index(d.t[at:min(len(d.t), at+maxBeside)], "-->")
+		if e < 0 {
+			return false
+		}
+		at = skip(d.t, at+e+len("-->"), " \t\r\n")
+	}
 	at += len(insideTag.get().FindString(d.t[at:min(len(d.t), at+maxNear)]))
 	n := strings.IndexByte(d.t[at:min(len(d.t), at+maxValue)], '<')
 	if n <= 0 {
@@ -272,6 +279,9 @@ func (d *decoder) element(from, end int, kind keyKind) bool {
 	text := strings.TrimRight(d.t[at:at+n], " \t\r\n")
 	return d.besideAt(at, at+len(text), kind, true)
 }
+
+// maxComments bounds the comments in front of the text of an element.
+const maxComments = 4
 
 // insideTag is the tag of an element that holds nothing but the value of its parent.
 var insideTag = lazily(`^(?i:<(?:value|string|text|plain)(?:[ \t][^<>]{0,60})?>)[ \t\r\n]*`)

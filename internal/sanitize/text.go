@@ -173,7 +173,7 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 		return true
 	})
 	urls, dashed := writesAddress(v), installerPassword(v, 0) >= 0
-	bare := bareToken(v, 0) >= 0
+	bare, dumped := bareToken(v, 0) >= 0, dumpsWireguard(v)
 	if writesLetters(v) {
 		shown := readable(v).text
 		s.marks.Positions([]byte(shown), func(mark, _ int) bool {
@@ -181,13 +181,13 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 			return true
 		})
 		urls, dashed = urls || strings.Contains(shown, "://"), dashed || installerPassword(shown, 0) >= 0
-		bare = bare || bareToken(shown, 0) >= 0
+		bare, dumped = bare || bareToken(shown, 0) >= 0, dumped || dumpsWireguard(shown)
 	}
 	if saysNumbers(v) {
 		tries |= s.listed
 	}
 	strange := strings.Contains(v, redactedPrefix)
-	if tries == 0 && !urls && !strange && !dashed && !bare {
+	if tries == 0 && !urls && !strange && !dashed && !bare && !dumped {
 		return v, false
 	}
 	if s.clean.has(v) {
@@ -217,6 +217,9 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 		}
 		if bare {
 			m.both(bareTokens)
+		}
+		if dumped {
+			m.both(wireguardKeys)
 		}
 		for left := tries; left != 0; left &= left - 1 {
 			if i := bits.TrailingZeros64(left); i < len(formats) {
