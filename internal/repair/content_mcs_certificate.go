@@ -76,11 +76,11 @@ func mcsRights() []Access {
 func describeCertificate(s *Step, ref Ref) {
 	kind := map[string]string{"secrets": "secret", "configmaps": "configmap"}[ref.Resource]
 	s.Title = fmt.Sprintf("write the certificate of the machine config server into %s", ref)
-	s.RiskText = "no node that runs is touched; a saved pointer with another authority is refused by the servers"
+	s.RiskText = "no node that runs is touched; a saved pointer with another CA is refused by the servers"
 	s.OC = fmt.Sprintf("oc -n %s apply -f FILE   # the %s %s", ref.Namespace, kind, ref.Name)
 	s.Inverse = "write the old values back, unless somebody changed them since; what did not exist before stays: the servers need it"
 	if ref.Namespace == openshift.MachineAPINamespace {
-		s.Title = fmt.Sprintf("write the new authority into the pointer %s", ref)
+		s.Title = fmt.Sprintf("write the new CA into the pointer %s", ref)
 	}
 }
 
@@ -129,7 +129,7 @@ func (d *draft) mcs(ctx context.Context) (m mcsPlan, err error) {
 			return m, err
 		}
 		m.bundle = m.ca.cert
-		d.note("that the cluster's authority can issue the certificate is seen when the plan is made on the cluster: an archive holds no key")
+		d.note("that the cluster's CA can issue the certificate is seen when the plan is made on the cluster: an archive holds no key")
 	}
 	return m, nil
 }
@@ -150,7 +150,7 @@ func (d *draft) bundle(ctx context.Context) (string, error) {
 			return "", fmt.Errorf("read ConfigMap %s/%s: %w", at.ref.Namespace, at.ref.Name, err)
 		}
 	}
-	return "", errors.New("neither ConfigMap machine-config-server-ca nor kube-system/root-ca exists: it is not known which authority the pointers trust")
+	return "", errors.New("neither ConfigMap machine-config-server-ca nor kube-system/root-ca exists: it is not known which CA the pointers trust")
 }
 
 func pairOf(secret Object) pair {
@@ -181,7 +181,7 @@ func (d *draft) leaf(m mcsPlan) (leaf, fresh pair, err error) {
 		if err := leaf.checkServer(m.names, m.bundle, now); err != nil {
 			return leaf, fresh, fmt.Errorf("the kept copy: %w", err)
 		}
-		d.note("the authority stays: every saved pointer stays valid")
+		d.note("the CA stays: every saved pointer stays valid")
 		return leaf, fresh, nil
 	}
 	leaf, err = m.ca.issue(d.newKey(), m.names, now)
@@ -190,11 +190,11 @@ func (d *draft) leaf(m mcsPlan) (leaf, fresh pair, err error) {
 	}
 	switch {
 	case err == nil:
-		d.note("the certificate is issued by the authority that the cluster has: every saved pointer of that authority stays valid")
+		d.note("the certificate is issued by the CA that the cluster has: every saved pointer of that CA stays valid")
 		return leaf, fresh, nil
 	case !d.ask.MCS.NewCA:
-		return leaf, fresh, fmt.Errorf("the cluster has no authority that the pointers trust (%w): give a kept copy of the Secret with --mcs-secret "+
-			"FILE, or have a new authority made with --new-mcs-authority; every saved pointer then breaks", err)
+		return leaf, fresh, fmt.Errorf("the cluster has no CA that the pointers trust (%w): give a kept copy of the Secret with --mcs-secret "+
+			"FILE, or have a new CA made with --new-mcs-authority; every saved pointer then breaks", err)
 	}
 	if fresh, err = newCA(d.newKey(), now); err != nil {
 		return leaf, fresh, err
@@ -260,11 +260,11 @@ func replaceCA(raw []byte, cert string) (string, error) {
 	v, _ := fieldAt(o, "/ignition/security/tls/certificateAuthorities")
 	list, _ := v.([]any)
 	if len(list) != 1 {
-		return "", fmt.Errorf("it has %d authorities, want 1", len(list))
+		return "", fmt.Errorf("it has %d CAs, want 1", len(list))
 	}
 	one, ok := list[0].(map[string]any)
 	if !ok {
-		return "", errors.New("its authority is not an object")
+		return "", errors.New("its CA is not an object")
 	}
 	one["source"] = "data:text/plain;charset=utf-8;base64," + base64.StdEncoding.EncodeToString([]byte(cert))
 	out, err := json.Marshal(o)

@@ -69,7 +69,7 @@ func (p pair) checkServer(names []string, bundle string, now time.Time) error {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM([]byte(bundle)) {
-		return errors.New("the bundle of the authority has no certificate")
+		return errors.New("the bundle of the CA has no certificate")
 	}
 	between := x509.NewCertPool()
 	for _, der := range c.Certificate[1:] {
@@ -79,7 +79,7 @@ func (p pair) checkServer(names []string, bundle string, now time.Time) error {
 	}
 	if _, err := leaf.Verify(x509.VerifyOptions{Roots: roots, Intermediates: between, CurrentTime: now,
 		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}); err != nil {
-		return fmt.Errorf("it is not accepted with the authority of the pointers: %w", err)
+		return fmt.Errorf("it is not accepted with the CA of the pointers: %w", err)
 	}
 	for _, n := range names {
 		if err := leaf.VerifyHostname(n); err != nil {

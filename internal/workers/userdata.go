@@ -218,7 +218,7 @@ func parse(raw []byte, pool, config string) (UserData, error) {
 		_, text, _ := strings.Cut(a.Source, ";base64,")
 		pem, err := base64.StdEncoding.DecodeString(text)
 		if err != nil || !u.CA.AppendCertsFromPEM(pem) {
-			return u, errors.New("its certificate authority is not a certificate")
+			return u, errors.New("its CA is not a certificate")
 		}
 	}
 	return u, nil

@@ -79,9 +79,9 @@ func (in *inputs) root(ctx context.Context, w *facts.World) error {
 		return err
 	}
 	shared := slices.ContainsFunc(bundle, func(c *x509.Certificate) bool { return slices.ContainsFunc(have, c.Equal) })
-	item := o.Shows("data", "authorities "+subjects(bundle), time.Time{})
+	item := o.Shows("data", "CAs "+subjects(bundle), time.Time{})
 	in.Published.Set(o.Namespace+"/"+o.Name, item)
-	in.RootDiffers.Set(!shared, item, cc.Shows("spec.rootCAData", fmt.Sprintf("authorities %s, one of them is the same: %t", subjects(have),
+	in.RootDiffers.Set(!shared, item, cc.Shows("spec.rootCAData", fmt.Sprintf("CAs %s, one of them is the same: %t", subjects(have),
 		shared), time.Time{}))
 	return nil
 }

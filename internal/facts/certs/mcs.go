@@ -276,7 +276,7 @@ func (m *mcs) authorities(ctx context.Context, w *facts.World, chain []*x509.Cer
 	if err != nil {
 		return facts.Miss(err, &m.Trusted)
 	}
-	item := o.Shows("data", "authorities "+subjects(bundle), time.Time{})
+	item := o.Shows("data", "CAs "+subjects(bundle), time.Time{})
 	m.Trusted.Set(ChainSignedBy(chain, bundle), item)
 	return nil
 }
@@ -293,7 +293,7 @@ func (m *mcs) rootCAData(ctx context.Context, w *facts.World, chain []*x509.Cert
 	if err != nil {
 		return err
 	}
-	m.RootCAData.Set(ChainSignedBy(chain, list), cc.Shows("spec.rootCAData", "authorities "+subjects(list), time.Time{}))
+	m.RootCAData.Set(ChainSignedBy(chain, list), cc.Shows("spec.rootCAData", "CAs "+subjects(list), time.Time{}))
 	return nil
 }
 

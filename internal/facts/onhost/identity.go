@@ -70,7 +70,7 @@ func readIdentity(ctx context.Context, w *facts.World, s fault.Subject) (Identit
 	f.credential(&id, loc)
 	f.bootstrap(&id, loc)
 	foreign := len(id.Runtime.Authorities) > 0 && len(id.Bootstrap.Authorities) > 0 && !common(id.Runtime.Authorities, id.Bootstrap.Authorities)
-	f.ForeignCA.Set(foreign, shows(loc, id.Bootstrap.Path, fmt.Sprintf("authorities in %s: %s; in %s: %s", id.Runtime.Path,
+	f.ForeignCA.Set(foreign, shows(loc, id.Bootstrap.Path, fmt.Sprintf("CAs in %s: %s; in %s: %s", id.Runtime.Path,
 		authorities(id.Runtime.Authorities), id.Bootstrap.Path, authorities(id.Bootstrap.Authorities)),
 		id.Bootstrap.Modified))
 	for _, k := range []onhost.Kubeconfig{id.Runtime, id.Bootstrap} {

@@ -70,11 +70,11 @@ func parse(userData string) (config, error) {
 		}
 		text, err := base64.StdEncoding.DecodeString(data)
 		if err != nil {
-			return c, fmt.Errorf("decode an authority: %w", err)
+			return c, fmt.Errorf("decode a CA: %w", err)
 		}
 		list, err := certs.ParseBundle(text)
 		if err != nil {
-			return c, fmt.Errorf("read an authority: %w", err)
+			return c, fmt.Errorf("read a CA: %w", err)
 		}
 		c.Authorities = append(c.Authorities, list...)
 	}

@@ -52,7 +52,7 @@ type secretUser struct {
 // fact is the fact pool-pointers.
 func fact() facts.Fact {
 	return facts.Define("pool-pointers", fault.Pool,
-		"the pointer configs in Secrets: their address and authority against the machine config server's certificate",
+		"the pointer configs in Secrets: their address and CA against the machine config server's certificate",
 		append(certs.ServingNeeds(), evidence.Objects(evidence.Secrets, openshift.MachineAPINamespace),
 			evidence.Objects(evidence.MachineSets, openshift.MachineAPINamespace)),
 		read)

@@ -49,7 +49,7 @@ func (a *app) addBMCFlags(cmd *cobra.Command, o *bmcFlags) {
 		f.StringVar(&o.from, "bmc-from", "", "ask the BMCs of the BareMetalHosts in the archive at this "+
 			"`PATH`, or \""+fromCluster+"\": in that of the kubeconfig")
 		f.StringVar(&o.credentials, "bmc-credentials", "", "`FILE` (mode 0600) with default: {username, password} and hosts: {NAME: {username, password}}")
-		f.StringVar(&o.ca, "bmc-ca", "", "`FILE` with the authorities (PEM) that have signed the certificates of the BMCs, besides those of the system")
+		f.StringVar(&o.ca, "bmc-ca", "", "`FILE` with the CAs (PEM) that have signed the certificates of the BMCs, besides those of the system")
 		f.DurationVar(&o.timeout, "bmc-timeout", bmc.DefaultLimit, "time for one BMC; slow ones need a minute or two")
 	})
 }

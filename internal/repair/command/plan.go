@@ -52,7 +52,7 @@ mode 0600 next to the journals, never in the plan.`,
 		s.StringVar(&f.bmcPasswordFile, "bmc-password-file", "", "its password is in this `FILE`; - is standard input. It is never shown, and kept "+
 			"with mode 0600 next to the journals")
 		s.StringVar(&f.mcsSecret, "mcs-secret", "", "`FILE` with a kept copy of the Secret machine-config-server-tls, to be restored where hosts accept it")
-		s.BoolVar(&f.newCA, "new-mcs-authority", false, "make a new authority of the machine config server where the cluster has none; every saved "+
+		s.BoolVar(&f.newCA, "new-mcs-authority", false, "make a new CA of the machine config server where the cluster has none; every saved "+
 			"pointer config breaks")
 		s.StringVar(&f.member, "remove-member", "", "remove the member of etcd of this `HOST`, which does not answer and whose host stays away for good")
 		s.StringVar(&f.etcdBackup, "etcd-backup", "", "the backup made for that: a snapshot `FILE` on this machine, not older than two hours")

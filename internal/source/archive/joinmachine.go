@@ -85,9 +85,9 @@ func (b membership) of(m membership) (proof, why string) {
 	case common(b.ids, m.ids):
 		return "a Node of the cluster has this machine's ID", ""
 	case common(b.cas, m.cas):
-		return "the machine believes in an authority of the cluster", ""
+		return "the machine believes in a CA of the cluster", ""
 	case len(b.cas) > 0 && len(m.cas) > 0:
-		return "", "they are of different clusters: the machine believes in none of the authorities of the other"
+		return "", "they are of different clusters: the machine believes in none of the CAs of the other"
 	case common(b.servers, m.servers) || len(b.servers) == 0 || len(m.servers) == 0:
 		return "", ""
 	}

@@ -36,12 +36,12 @@ func TestJoinMachines(t *testing.T) {
 	}{
 		{"a Node has its ID", clusterA, machine("M1", "", ""), "", evidence.Read},
 		{"it never joined and believes in the root", cluster, machine("m-9", ours, ""), "", evidence.Read},
-		{"it believes in another's root", cluster, machine("m-9", "beef", ""), "none of the authorities", ""},
+		{"it believes in another's root", cluster, machine("m-9", "beef", ""), "none of the CAs", ""},
 		{"only the API's name", infra, machine("m-9", "", "https://api-int.a.example:6443"), "", evidence.Partial},
 		{"another API's name", infra, machine("m-9", "", "https://api-int.b.example:6443"), "speaks to api-int.b.example", ""},
 		{"nothing tells", clusterA, machine("m-9", "", ""), "", evidence.Partial},
 		{"two machines of one cluster", machine("m-8", ours, ""), machine("m-9", ours, ""), "", evidence.Read},
-		{"two machines of two clusters", machine("m-8", "beef", ""), machine("m-9", ours, ""), "none of the authorities", ""},
+		{"two machines of two clusters", machine("m-8", "beef", ""), machine("m-9", ours, ""), "none of the CAs", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
