@@ -74,7 +74,7 @@ func TestWhatComesFirst(t *testing.T) {
 		"the unit that it needs":        {failed + again + needed, "a systemd unit failed: release-image"},
 		"nothing else failed":           {failed + again, "the command podman does not exist"},
 		"it fails again":                {failed + again + needed + failed, "the command podman does not exist"},
-		"a foreign router and no route": {vrrp + noRoute, "vip-without-master"},
+		"a foreign router and no route": {vrrp + noRoute, "keepalived gets VRRP of a router that is not of this cluster"},
 		"no route alone":                {noRoute, "mcs-no-route"},
 		"no login in the first boot": {"[   88.13] ignition[12]: GET error: Get \"https://api-int.c8.lab:22623/config/worker\": x509: certificate has " +
 			"expired or is not yet valid: current time 2021-01-01T00:03:11Z is before 2026-11-29T10:00:00Z\n", "ignition-tls-time"},
