@@ -74,6 +74,9 @@ func (l *Line) header() {
 	if len(m) < minHeader {
 		return
 	}
+	if l.localTime() {
+		return
+	}
 	switch c := m[0]; {
 	case digit(c):
 		l.isoTime()
@@ -134,6 +137,31 @@ func (l *Line) journal() {
 	}
 	l.Form, l.Message = Log, m[end+1:]
 	l.hostAndProcess()
+}
+
+// longestMonth is how long the short name of a month is at most, in UTF-8.
+const longestMonth = 14
+
+// localTime takes off the header of a journal that was printed in another language: "5월 03 17:40:32 host program[1]: ",
+// "févr. 03", "mai 03". Its clock is as everywhere, and English months are those of journal.
+func (l *Line) localTime() bool {
+	m := l.Message
+	end := bytes.IndexByte(m[:min(len(m), longestMonth)], ' ')
+	const clock = len("03 17:40:32 ")
+	if end < 1 || l.Form != Plain || len(m) < end+1+clock || m[0] >= 'A' && m[0] <= 'Z' && end == len("Jan") {
+		return false
+	}
+	t := m[end+1:]
+	if !(digit(t[0]) || t[0] == ' ') || !digit(t[1]) || t[2] != ' ' || !digit(t[3]) || t[5] != ':' || t[8] != ':' || !digit(t[10]) || t[11] != ' ' {
+		return false
+	}
+	was := *l
+	l.Form, l.Message = Log, t[clock:]
+	if !l.hostAndProcess() {
+		*l = was
+		return false
+	}
+	return true
 }
 
 // hostAndProcess takes off "host program[1]: ".

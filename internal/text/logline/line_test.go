@@ -173,3 +173,18 @@ func TestCommand(t *testing.T) {
 		}
 	}
 }
+
+// TestLocalTime: a journal of another language has the same header.
+func TestLocalTime(t *testing.T) {
+	for line, want := range map[string]string{
+		"5월 03 17:40:32 kite kubelet[549]: E0503 17:40:32.221354    5493 kite.go:72] it is odd": "kubelet",
+		"févr. 03 17:40:32 kite crio[1]: ok":                                                    "crio",
+		"mai  3 17:40:32 kite systemd[1]: ok":                                                   "systemd",
+		"it was 03 17:40:32 kite crio[1]: ok":                                                   "",
+		"pod 03 17:40:32":                                                                       "",
+	} {
+		if l := Parse([]byte(line)); string(l.Program) != want || want == "kubelet" && l.Level != Error {
+			t.Errorf("%s: program %q, level %d", line, l.Program, l.Level)
+		}
+	}
+}

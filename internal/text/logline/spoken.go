@@ -11,6 +11,9 @@ var opening = [][]byte{
 	[]byte("dependency failed for "), []byte("e: "), []byte("err: "), []byte("critical:"), []byte("emergency:"),
 }
 
+// spokenByName is how a message begins behind the name of its program: "dracut: FATAL: Sorry", "git: error: no".
+var spokenByName = [][]byte{[]byte("error:"), []byte("error "), []byte("fatal:"), []byte("panic:")}
+
 // named is how the tools of a shell report an error behind their name: "curl: (7) Failed".
 var named = [][]byte{
 	[]byte("command not found"), []byte("no such file or directory"), []byte("permission denied"), []byte("connection refused"),
@@ -53,7 +56,7 @@ func spoken(l *Line) Level {
 			}
 		}
 		lower = lowered(buffer[:0], rest[:min(len(rest), longestOpening)])
-		for _, words := range opening[:2] {
+		for _, words := range spokenByName {
 			if bytes.HasPrefix(lower, words) && !isThing(lower[len(words):]) {
 				return Error
 			}

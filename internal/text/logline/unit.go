@@ -130,8 +130,16 @@ func Boot(line []byte, l Line) bool {
 		l.Form == Log && bytes.HasPrefix(l.Message, boots[2]) && (len(l.Program) == 0 || string(l.Program) == "kernel")
 }
 
-// Release3 reports whether a line is of the node service of OpenShift 3, which has its own name: from 4 on it is the kubelet
-// (openshift/openshift-ansible release-3.11:roles/openshift_node/templates/node.service.j2).
+// release3 are the services of OpenShift 3, which have names of their own: from 4 on the node's is the kubelet, and the others are
+// static pods (openshift/openshift-ansible release-3.11:roles/openshift_node/templates/node.service.j2).
+var release3 = [][]byte{[]byte("origin-node"), []byte("origin-master"), []byte("atomic-openshift-node"), []byte("atomic-openshift-master")}
+
+// Release3 reports whether a line is of a service of OpenShift 3.
 func Release3(l Line) bool {
-	return string(l.Program) == "origin-node" || string(l.Program) == "atomic-openshift-node"
+	for _, name := range release3 {
+		if rest, ok := bytes.CutPrefix(l.Program, name); ok && (len(rest) == 0 || rest[0] == '-') {
+			return true
+		}
+	}
+	return false
 }
