@@ -141,6 +141,17 @@ func (f *found) nameUnit(line int, unit string) {
 	}
 }
 
+// anotherUnit adds what a line shows of one unit for another one, in a line of its own.
+func (f *found) anotherUnit(of, number int, unit string, line []byte) {
+	for _, h := range f.hits {
+		if h.line == of {
+			h.line, h.text, h.from.unit = number, string(bytes.TrimRight(line, "\r\n")), unit
+			f.hits = append(f.hits, h)
+			return
+		}
+	}
+}
+
 // gathered is the line of `systemctl status` that openshift-install prints of a host whose logs it
 // gathered (openshift/installer:pkg/gather/service/analyze.go), behind its own header; nil for another line.
 func gathered(line []byte) []byte {
@@ -178,8 +189,10 @@ func (u *failedUnits) see(f *found, number int, line []byte) {
 		u.line = 0
 		return
 	}
-	if !u.named {
-		f.nameUnit(u.line, string(m[1]))
-		u.named = true
+	if u.named {
+		f.anotherUnit(u.line, number, string(m[1]), line)
+		return
 	}
+	f.nameUnit(u.line, string(m[1]))
+	u.named = true
 }

@@ -58,7 +58,8 @@ const leastReason = 5
 // reasonIsAnother reports whether a line gives its reason behind the words by which it is known, and each
 // cause of the rule would have said another one there.
 func (r *rule) reasonIsAnother(line string) bool {
-	if len(r.Read) == 0 || slices.ContainsFunc(r.Causes, func(cause fault.MessageCause) bool { return len(cause.Tells) == 0 }) {
+	hasReason := len(r.Read) > 0 || string(r.parts[0]) == reportsOfNodes
+	if !hasReason || slices.ContainsFunc(r.Causes, func(cause fault.MessageCause) bool { return len(cause.Tells) == 0 }) {
 		return false
 	}
 	_, reason, ok := strings.Cut(lowerASCII(line), string(r.parts[0]))

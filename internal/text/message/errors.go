@@ -121,6 +121,9 @@ func (x *Index) judge(b []byte, f *found) {
 			if small && !isKnown {
 				f.hint(number, line)
 			}
+			if small && !f.release3 && len(line) >= minError {
+				f.release3 = logline.Release3(logline.Parse(line[:min(len(line), maxTried)]))
+			}
 			continue
 		}
 		if typed, ok := logline.Command(line); ok {
@@ -421,6 +424,9 @@ func (c *collector) unknownErrors(r *Report, failures, faults map[string]*Match)
 		r.ErrorLines += e.count
 		u := UnknownError{Program: e.first.writer, Host: e.first.host, Count: e.count, Lines: e.lines(c.clean), Fatal: e.fatal,
 			Next: c.x.nextOf(e.first.origin)}
+		if pagerCut.MatchString(e.first.Text) {
+			u.Next = strings.TrimSuffix("the line was cut at the edge of the screen: the same command with --no-pager prints all of it; "+u.Next, "; ")
+		}
 		if u.Says = c.x.says(u.Lines[0]); e.says != "" {
 			u.Says, u.Next = short(c.clean(e.says)), e.next
 		}
@@ -428,6 +434,10 @@ func (c *collector) unknownErrors(r *Report, failures, faults map[string]*Match)
 	}
 	r.ErrorLines += c.moreErrors
 }
+
+// pagerCut is a line of a journal that the pager cut at the edge of the screen (less -S, which journalctl starts: systemd
+// man/less-variables.xml).
+var pagerCut = regexp.MustCompile(`^\S+ [ \d]\d \d\d:\d\d:\d\d .{40,}[^\s<=-]+ ?>$`)
 
 // ownError puts an error of a program itself into the report: it is its own reason.
 func (c *collector) ownError(failures map[string]*Match, e *errorForm) {

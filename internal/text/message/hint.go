@@ -27,7 +27,7 @@ var hintWords = set("error", "errors", "errored", "failed", "fail", "fails", "fa
 func (f *found) hint(number int, line []byte) {
 	l := logline.Parse(line[:min(len(line), maxTried)])
 	switch m := string(l.Message); {
-	case saysFailure.Match(line) || operatorFails(l.Message):
+	case saysFailure.Match(line) || operatorFails(l.Message) || fieldFails(line):
 	case l.Form == logline.State, judged.Match(l.Message), string(l.Program) == "systemd" && unitNamed.Match(l.Message):
 		return
 	case !speaksOfTrouble(m), l.Level == logline.Info && reportsSuccess(m):
@@ -39,9 +39,18 @@ func (f *found) hint(number int, line []byte) {
 }
 
 // saysFailure are words that say nothing but a failure, in whatever form their line is: the result of a process that systemd
-// prints, and errors of the operating system by name and by number.
-var saysFailure = regexp.MustCompile(`\bstatus=[1-9]\d*/[A-Z]|(?i:\[?\berrno[ :=]+-?[1-9])|` +
+// prints, that of a command with what it said, and errors of the operating system by name and by number.
+var saysFailure = regexp.MustCompile(`\bstatus=[1-9]\d*/[A-Z]|\bexit status [1-9]\d*: |(?i:\[?\berrno[ :=]+-?[1-9])|` +
 	`\bE(?:ACCES|PERM|NOSPC|IO|CONNREFUSED|CONNRESET|TIMEDOUT|HOSTUNREACH|NETUNREACH|ADDRINUSE|NOMEM|ROFS|MFILE|NFILE)\b`)
+
+// failingField is a field of the result of a program, as JSON, with what it reports.
+var failingField = regexp.MustCompile(`^[> \t]*"(?:msg|stderr|error|err)": ?"(.+)`)
+
+// fieldFails reports whether a line is such a field and what it reports begins as an error does.
+func fieldFails(line []byte) bool {
+	m := failingField.FindSubmatch(line)
+	return m != nil && logline.Parse(m[1]).Level >= logline.Error
+}
 
 // operatorFails reports whether a line says of a ClusterOperator that it is False, and nothing else.
 func operatorFails(message []byte) bool {

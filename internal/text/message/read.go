@@ -249,13 +249,14 @@ func (x *Index) block(b []byte) found {
 // terminal or a mail program has wrapped the line, colored it, quoted it or aligned it.
 func (x *Index) rewritten(b []byte, f *found) {
 	var last []byte
-	number := 0
+	number, end := 0, 0
 	for line := range bytes.Lines(b) {
 		number++
+		end += len(line)
 		line = bytes.TrimRight(line, "\r\n")
 		if len(last) >= narrowest && len(last) <= widest && len(line) > 0 && !beginsRecord(last, line) {
 			for _, between := range []string{"", " "} {
-				x.again(string(last)+between+string(bytes.TrimLeft(line, " \t>")), number-1, number, f)
+				x.again(string(last)+between+string(bytes.TrimLeft(line, " \t>"))+folded(line, b[end:]), number-1, number, f)
 			}
 		}
 		if len(line) <= maxTried {

@@ -32,6 +32,7 @@ type shown struct {
 	nodeNames  []string
 
 	operators operatorRows
+	lastLine  int // the last line with words
 
 	describes []byte // the last command "oc describe" that was typed
 }
@@ -47,6 +48,9 @@ type rowObject struct {
 func (s *shown) see(number int, line []byte) {
 	s.view.see(number, line)
 	s.addresses.see(number, line)
+	if text := bytes.TrimSpace(line); len(text) > 0 && !bytes.HasPrefix(text, []byte("```")) {
+		s.lastLine = number
+	}
 	if name := s.node.see(line); name != "" {
 		if s.rows == nil {
 			s.rows = map[int]rowObject{}
@@ -168,6 +172,7 @@ func (s *shown) row(number int, line []byte) {
 	s.rows[number] = rowObject{kind: row.kind, name: row.name, namespace: row.namespace}
 	if row.says != "" {
 		row.line = number
+		row.bare = row.blank && bytes.Equal(bytes.TrimRight(line, "\r\n"), bytes.TrimSpace(line))
 		s.states = append(s.states, *row)
 	}
 }
@@ -190,6 +195,8 @@ func (s *shown) finish(x *Index, f *found) {
 			f.hits[i].from.row = row
 		}
 	}
+	// A row of nothing but a name, with which a text ends, was cut off where it was pasted.
+	s.states = slices.DeleteFunc(s.states, func(one state) bool { return one.bare && one.line == s.lastLine })
 	s.states = append(s.operators.judge(reportedOperators(s.states, s.rows)), s.object.states...)
 	if well := s.object.well; len(well) > 0 {
 		f.hits = slices.DeleteFunc(f.hits, func(h hit) bool {
@@ -261,6 +268,7 @@ func (s *shown) inactive(number int, unit string, line []byte) {
 	s.states = slices.DeleteFunc(s.states, func(one state) bool { return one.stopped && one.name == unit && one.namespace == host })
 	m := stoppedUnit.FindSubmatch(active)
 	if m == nil {
+		s.neverStarted(number, unit, line, active)
 		return
 	}
 	says := "it is stopped, inactive (dead) since " + string(m[1])
@@ -270,6 +278,24 @@ func (s *shown) inactive(number int, unit string, line []byte) {
 	s.states = append(s.states, state{line: number, text: string(bytes.TrimRight(line, "\r\n")), kind: "unit", name: unit, namespace: host, says: says,
 		why: true, stopped: true, next: "on that host: sudo journalctl -u " + unit + " -n 50: who stopped it, and when. If no maintenance needs it down: " +
 			"sudo systemctl start " + unit + "; it fails again: its first error is the reason"})
+}
+
+// neverStarted adds a unit without which a host is no node, and which systemd has not started in this boot: then no time is behind
+// its state (systemd src/systemctl/systemctl-show.c). Who asked for the state of the unit missed it.
+func (s *shown) neverStarted(number int, unit string, line, active []byte) {
+	if strings.TrimSpace(string(active)) != "inactive (dead)" {
+		return
+	}
+	says, where := "it does not run: inactive (dead), not started in this boot", "on that host: "
+	if host := s.view.host; host != "" {
+		says = "it does not run on " + host + ": inactive (dead), not started in this boot"
+	}
+	if unit == "crio" {
+		says += "; the kubelet needs it"
+	}
+	s.states = append(s.states, state{line: number, text: string(bytes.TrimRight(line, "\r\n")), kind: "unit", name: unit, namespace: s.view.host,
+		says: says, stopped: true, next: where + "systemctl list-jobs and systemctl --failed: a unit that it waits for, or that failed before it; " +
+			"sudo journalctl -b -u " + unit + " --no-pager -n 50. In the first boot machine-config-daemon-firstboot comes before it"})
 }
 
 // stoppedUnit is the state of a unit that ran and was stopped, with its time (systemd src/systemctl/systemctl-show.c).
@@ -337,6 +363,7 @@ func (c *collector) statesTo(r *Report, failures map[string]*Match) {
 		m.objects = g.objects
 		m.rows, m.Reason, m.effect = g.lines, g.first.why, g.first.effect
 		c.next[words] = cmp.Or(c.next[words], g.first.next)
-		c.steps[words] = c.steps[words] || !g.first.why
+		// Nothing of a node goes without its runtime, whatever else the text shows.
+		c.steps[words] = c.steps[words] || !g.first.why && !(g.first.stopped && g.first.name == "crio")
 	}
 }

@@ -28,11 +28,12 @@ var systems = []struct {
 	{"Kubernetes of kubeadm", regexp.MustCompile(`\bkubeadm\b|\bkubelet-check\]`)},
 	{dockerSystem, regexp.MustCompile(`\bcri-dockerd\b|\bdockershim\b|\bdocker cgroup driver\b`)},
 	{"plain Kubernetes", regexp.MustCompile(`\bkubeletVersion="v1\.\d+\.\d+"`)},
-	{podmanSystem, regexp.MustCompile(`\bnetavark\b|\baardvark-dns\b`)},
+	{podmanSystem, regexp.MustCompile(`\bnetavark\b|\baardvark-dns\b|/\.local/share/containers/storage/`)},
 }
 
 // dockerSystem runs its containers with Docker, as no host of OpenShift 4 does; podmanSystem has no Kubernetes: only podman uses
-// netavark and aardvark-dns (containers/netavark:src/dns/aardvark.rs), pods of Kubernetes have their network from a CNI.
+// netavark and aardvark-dns (containers/netavark:src/dns/aardvark.rs), pods of Kubernetes have their network from a CNI. Below the home of
+// a user is the storage of containers that podman runs without root.
 const (
 	dockerSystem = "Kubernetes with Docker"
 	podmanSystem = "podman"

@@ -26,6 +26,7 @@ type state struct {
 	stopped               bool   // a unit that was stopped; its host is in the place of the namespace
 	effect                bool   // it only counts what other objects show
 	blank                 bool   // its row has only a name
+	bare                  bool   // and no blanks behind it
 	hasSince              bool   // of an operator: old is how long it has been as it is
 	unreported            bool   // an operator whose conditions are all Unknown
 	roles, version        string // of a node

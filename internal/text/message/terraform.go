@@ -3,6 +3,7 @@ package message
 import (
 	"bytes"
 	"regexp"
+	"slices"
 
 	"github.com/rollcall-project/rollcall/internal/text/logline"
 )
@@ -18,6 +19,13 @@ type terraform struct {
 
 var terraformPlace = regexp.MustCompile(`^(?:on \S+(?: line \d+, in |$)|with [\w.\[\]]+,|\d+: )`)
 
+// terraformWords are how Terraform up to 0.11 explains at the end of each report that it undoes nothing, one line after the other
+// (hashicorp/terraform v0.11 command/apply.go).
+var terraformWords = [][]byte{
+	[]byte("Terraform does not automatically rollback in the face of errors"), []byte("Instead, your Terraform state file has been partially"),
+	[]byte("any resources that successfully completed. Please address the"), []byte("above and apply again to incrementally change your"),
+}
+
 // passes reports whether a line is no error of its own: part of a warning, or the place of an error.
 func (t *terraform) passes(l logline.Line) bool {
 	if l.Level != logline.Error || l.Program != nil || l.Module != nil {
@@ -30,6 +38,9 @@ func (t *terraform) passes(l logline.Line) bool {
 		t.warning = true
 	case bytes.HasPrefix(m, []byte("Error: ")):
 		t.warning = false
+	case slices.ContainsFunc(terraformWords, func(words []byte) bool { return bytes.HasPrefix(m, words) }):
+		t.seen = true
+		return true
 	case terraformPlace.Match(m):
 		t.seen = t.seen || bytes.Contains(m, []byte(".tf line "))
 		return true

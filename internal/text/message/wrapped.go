@@ -92,6 +92,31 @@ func sentence(line, after []byte) string {
 	return text
 }
 
+// keyOfYAML begins a line that is no rest of a sentence: a key of YAML, or the next one of a list.
+var keyOfYAML = regexp.MustCompile(`^\s*(?:- |[\w./-]+:(?: |$))`)
+
+// folded is the rest of a sentence of YAML behind a line of it that is not its first one: lines of the same indentation without a
+// key (yaml.org/spec: folded and quoted scalars over several lines).
+func folded(line, after []byte) string {
+	indent := line[:len(line)-len(bytes.TrimLeft(line, " "))]
+	if len(indent) < 2 || keyOfYAML.Match(line) {
+		return ""
+	}
+	var rest strings.Builder
+	for range longestSentence {
+		next, more, _ := bytes.Cut(after, []byte("\n"))
+		next = bytes.TrimRight(next, "\r ")
+		words, ok := bytes.CutPrefix(next, indent)
+		if !ok || len(words) == 0 || words[0] == ' ' || keyOfYAML.Match(next) || len(next) > widest {
+			break
+		}
+		rest.WriteByte(' ')
+		rest.Write(words)
+		after = more
+	}
+	return rest.String()
+}
+
 // kernelTime is the time that the kernel's log has before each line of one record (kernel/printk/printk.c of Linux,
 // record_print_text).
 var kernelTime = regexp.MustCompile(`^[> \t]*(\[ *\d+\.\d{6}\]) `)
