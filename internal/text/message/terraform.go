@@ -19,8 +19,7 @@ type terraform struct {
 
 var terraformPlace = regexp.MustCompile(`^(?:on \S+(?: line \d+, in |$)|with [\w.\[\]]+,|\d+: )`)
 
-// terraformWords are how Terraform up to 0.11 explains at the end of each report that it undoes nothing, one line after the other
-// (hashicorp/terraform v0.11 command/apply.go).
+// terraformWords are how Terraform explained at the end of each report that it undoes nothing, one line after the other.
 var terraformWords = [][]byte{
 	[]byte("Terraform does not automatically rollback in the face of errors"), []byte("Instead, your Terraform state file has been partially"),
 	[]byte("any resources that successfully completed. Please address the"), []byte("above and apply again to incrementally change your"),
