@@ -86,8 +86,8 @@ func (j *judging) alone(same []*csrs.Request) {
 
 // rivals are the requests that a person would have to choose among: those of the
 // host and kind, made since it could ask, with another key, and not denied: a person has
-// rejected that. The same key has the same holder. Where an object declares the host, a request for
-// another of its names is one, too: a host gets one identity.
+// rejected that. The same key has the same holder. A request for another of the host's names is one,
+// too: a host gets one identity.
 func (j *judging) rivals(same []*csrs.Request) []*csrs.Request {
 	var list []*csrs.Request
 	counts := func(o *csrs.Request) bool {
@@ -100,28 +100,34 @@ func (j *judging) rivals(same []*csrs.Request) []*csrs.Request {
 		}
 	}
 	others := j.otherNames()
+	users := []string{j.r.CN}
+	for _, n := range others {
+		users = append(users, openshift.NodeUserPrefix+n)
+	}
 	for i := range j.p.Requests {
 		o := &j.p.Requests[i]
 		if o.Kind == csrs.Client && slices.ContainsFunc(others, func(n string) bool { return strings.EqualFold(n, o.NodeName) }) && counts(o) {
 			list = append(list, o)
 			continue
 		}
-		if j.elsewhere(o) {
+		if j.elsewhere(o, users) {
 			list = append(list, o)
 		}
 	}
 	return list
 }
 
-// elsewhere reports whether a request asks another signer for the host's name, with another key: a client
+// elsewhere reports whether a request asks another signer for the host's name, or another of its names, with another key: a client
 // certificate of that name is the node's identity for the API server, whichever signer issued it
 // (kubernetes/kubernetes:staging/src/k8s.io/apiserver/pkg/authentication/request/x509 CommonNameUserConversion).
 // One that only waits for a signer that no one answers would stop the host, so that it counts once it was approved.
 // It counts while its certificate is valid, however old it is, and by the name in the certificate, which a signer may choose.
-func (j *judging) elsewhere(o *csrs.Request) bool {
+func (j *judging) elsewhere(o *csrs.Request, users []string) bool {
 	kubelets := o.Kind == csrs.Client || o.Kind == csrs.Serving
 	answered := o.State == csrs.Approved || o.State == csrs.Issued || len(o.Certified) > 0
-	named := o.CN == j.r.CN || slices.Contains(o.Certified, j.r.CN)
+	named := slices.ContainsFunc(append(slices.Clone(o.Certified), o.CN), func(cn string) bool {
+		return slices.ContainsFunc(users, func(u string) bool { return strings.EqualFold(u, cn) })
+	})
 	over := !o.Until.IsZero() && !j.p.Now.Before(o.Until)
 	return !kubelets && answered && named && !over && o.KeyDigest != j.r.KeyDigest
 }

@@ -158,7 +158,7 @@ func TestJudge(t *testing.T) {
 		{"a serving name is the hostname of another Node", serving, func(s *scene) {
 			ask(func(a *asked) { a.template.DNSNames = append(a.template.DNSNames, "moss.example") })(s)
 			s.e.DNS, s.p.Nodes[1].Hostnames = []string{"moss.example"}, []string{"moss.example"}
-		}, "moss.example is a name of node control1"},
+		}, "node control1 has the name moss.example"},
 		{"two keys got the client certificate", serving, func(s *scene) {
 			o := s.p.Requests[0]
 			o.Name, o.UID, o.KeyDigest = "csr-d", "d", strings.Repeat("d", 64)
@@ -207,12 +207,30 @@ func TestJudge(t *testing.T) {
 		{"it is a Node under another of its names", client, func(s *scene) {
 			byObject(s)
 			s.p.Nodes = append(s.p.Nodes, Node{Name: "m-0"})
-		}, "node m-0 exists"},
+		}, "node m-0 has the name m-0"},
 		{"a Node has the name of its object, and a person named the host", client, func(s *scene) {
 			byObject(s)
 			s.e.Explicit = true
 			s.p.Nodes = append(s.p.Nodes, Node{Name: "m-0"})
-		}, ""},
+		}, "node m-0 has the name m-0"},
+		{"another key asks for another name of a host that a person named", client, func(s *scene) {
+			asOther(s, csrs.Pending)
+			s.e.Explicit = true
+		}, several},
+		{"a name of the inventory is another Node's address", client, func(s *scene) {
+			s.e.DNS = []string{"moss.example"}
+			s.p.Nodes = []Node{{Name: "egret", Hostnames: []string{"Moss.example."}}}
+		}, "node egret has the name moss.example"},
+		{"another signer certified another of its names", client, func(s *scene) {
+			elsewhere(s, csrs.Issued, time.Second, true)
+			s.e.DNS = []string{"moss.example"}
+			s.p.Requests[len(s.p.Requests)-1].CN = "system:node:Moss.example"
+		}, "no other key"},
+		{"a node of another of its names asked before", client, func(s *scene) {
+			s.e.DNS = []string{"moss.example"}
+			s.p.Requests = append(s.p.Requests, csrs.Request{Name: "csr-n", UID: "n", Kind: csrs.Serving, State: csrs.Pending, NodeName: "moss.example",
+				Requester: "system:node:moss.example", Created: s.e.NotBefore.Add(time.Second), KeyDigest: strings.Repeat("f", 64)})
+		}, "no one is that node yet"},
 		{"a serving request with the approved certificate", serving, func(s *scene) { credential(s, "X509SHA256=aa", "X509SHA256=aa") }, ""},
 		{"a serving request with another certificate", serving, func(s *scene) { credential(s, "X509SHA256=aa", "X509SHA256=bb") }, "it was made with another one"},
 		{"a serving request with the certificate that a stranger approved", serving, func(s *scene) {
@@ -334,15 +352,15 @@ func TestJudge(t *testing.T) {
 			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "control1"} })(s)
 			s.e.DNS = []string{"control1"}
 			s.p.Nodes = append(s.p.Nodes, Node{Name: "control1"})
-		}, "another host's"},
+		}, "node control1 has the name control1"},
 		{"a declared name that is the first label of a Node's", serving, func(s *scene) {
-			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "Control1"} })(s)
-			s.e.DNS = []string{"control1"}
-			s.p.Nodes = append(s.p.Nodes, Node{Name: "control1.example.com"})
+			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "Control7"} })(s)
+			s.e.DNS = []string{"control7"}
+			s.p.Nodes = append(s.p.Nodes, Node{Name: "control7.example.com"})
 		}, "another host's"},
 		{"a declared name that another expected host has", serving, func(s *scene) {
-			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "control1"} })(s)
-			s.e.DNS, s.e.Shared = []string{"control1"}, []string{"control1"}
+			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "moss"} })(s)
+			s.e.DNS, s.e.Shared = []string{"moss"}, []string{"moss"}
 		}, "another host's"},
 		{"a declared name that a BareMetalHost has", serving, func(s *scene) {
 			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "spare"} })(s)

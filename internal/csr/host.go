@@ -44,8 +44,10 @@ func (j *judging) host() {
 		j.must("own-name", "no two hosts have its name", false, "node %s has it as its hostname", j.p.Nodes[i].Name)
 	}
 	for _, other := range j.otherNames() {
-		if _, exists := j.p.node(other); exists {
-			j.must("own-name", "no Node has another of its names", false, "node %s exists", other)
+		if i := slices.IndexFunc(j.p.Nodes, func(n Node) bool {
+			return n.Name != j.e.Name && (strings.EqualFold(n.Name, other) || n.hasHostname(other))
+		}); i >= 0 {
+			j.must("own-name", "no other Node has another of its names", false, "node %s has the name %s", j.p.Nodes[i].Name, other)
 		}
 	}
 	joined := j.joined()
@@ -123,12 +125,9 @@ func (j *judging) spent(same []*csrs.Request) string {
 	return ""
 }
 
-// otherNames are the names but the one that is asked for, under which the host could be a Node because an object declares them. Of a host
-// that a person names it is the one name that the person gave.
+// otherNames are the names of the host, from whoever declares it, but the one that is asked for: under each of them somebody
+// could be a Node in its place.
 func (j *judging) otherNames() []string {
-	if j.e.Explicit {
-		return nil
-	}
 	names := slices.Clone(j.e.DNS)
 	for _, d := range j.p.Declared {
 		if d.has(j.e.Name) {

@@ -26,11 +26,14 @@ func (j *judging) client() {
 		"it exists, Ready %t, lease renewed %s, named for a rebuild %t", n.Ready, stamp(n.Renewed), j.e.Rebuild)
 }
 
-// heldBySomeone returns a request that was made with the node's own identity since the host could ask: somebody has a client
-// certificate of it already.
+// heldBySomeone returns a request that was made with the identity of the node, or of a node with another of its names, since the
+// host could ask: somebody has a client certificate of it already.
 func (j *judging) heldBySomeone() *csrs.Request {
+	names := append(j.otherNames(), j.e.Name)
 	for i := range j.p.Requests {
-		if o := &j.p.Requests[i]; o.Requester == openshift.NodeUserPrefix+j.e.Name && j.e.MayHaveMade(*o) && o.State != csrs.Denied {
+		o := &j.p.Requests[i]
+		node, isNode := strings.CutPrefix(o.Requester, openshift.NodeUserPrefix)
+		if isNode && slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, node) }) && j.e.MayHaveMade(*o) && o.State != csrs.Denied {
 			return o
 		}
 	}

@@ -46,6 +46,9 @@ func provisioned(h inventory.Host) (time.Time, string) {
 	if why := notInstalled(h); why != "" {
 		return time.Time{}, why
 	}
+	if h.BMH != nil && h.BMH.API.Status.OperationHistory.Provision.Start.Year() <= 1 {
+		return time.Time{}, "its BareMetalHost does not record when metal3 began to write its disk"
+	}
 	if h.BMH != nil {
 		steps = append(steps, step{h.BMH.API.Status.OperationHistory.Provision.Start.UTC(), "its BareMetalHost was provisioned from "})
 	}

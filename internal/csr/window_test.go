@@ -34,3 +34,16 @@ func TestInWindow(t *testing.T) {
 		}
 	}
 }
+
+// TestInWindowWithoutStart: metal3 does not record when it began to write the disk: it is not known since when the host can ask,
+// and when its Machine was created does not tell.
+func TestInWindowWithoutStart(t *testing.T) {
+	var host metal3.BareMetalHost
+	host.Status.Provisioning.State = metal3.StateProvisioned
+	machine := &inventory.Machine{}
+	machine.API.CreationTimestamp = metav1.Time{Time: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+	list := InWindow([]inventory.Host{{Name: "fern", Expected: true, BMH: &inventory.BMH{API: host}, Machine: machine}}, time.Hour)
+	if len(list) != 1 || !list[0].NotBefore.IsZero() || !list[0].NotAfter.IsZero() || list[0].Boot == "" {
+		t.Errorf("%+v", list)
+	}
+}
