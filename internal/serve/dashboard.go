@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/rollcall-project/rollcall/internal/openshift"
 )
 
 // Viewer is the program that shows a dashboard.
@@ -22,7 +24,7 @@ const (
 // web/src/components/dashboards/legacy/useLegacyDashboards.ts; openshift/cluster-ingress-operator:
 // pkg/operator/controller/monitoring-dashboard/monitoring_dashboard.go; 4.6 and later).
 const (
-	dashboardNamespace = "openshift-config-managed"
+	dashboardNamespace = openshift.ConfigManagedNamespace
 	dashboardLabel     = "console.openshift.io/dashboard"
 	dashboardFile      = "rollcall.json"
 )
