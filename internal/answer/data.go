@@ -79,7 +79,8 @@ func HostNames(w io.Writer, d *diagnosis.Diagnosis, all bool) error {
 	return page.Write(w, b.String())
 }
 
-// WideRoll writes every column of the roll, one host a line however long.
+// WideRoll writes every column of the roll, one host a line however long, below the verdict; where no host is left to list it is Roll.
+// Without headers it is the lines of hosts alone.
 func WideRoll(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 	head := []string{"HOST", "ROLE", "EXPECTED", "STAGE", "STATE", "SINCE", "BLOCKED-BY", "WHY"}
 	rows := [][]string{}
@@ -102,6 +103,17 @@ func WideRoll(w io.Writer, d *diagnosis.Diagnosis, o Options) error {
 		}
 		rows = append(rows, []string{h.Name, h.Role, fmt.Sprint(h.Expected), string(h.Stage), string(h.State),
 			until(h.Since), strings.Join(blocked, ","), t.why(h)})
+	}
+	if !o.NoHeaders {
+		if len(rows) == 1 {
+			return Roll(w, d, o)
+		}
+		t.verdict()
+		t.source()
+		t.Blank()
+		if err := t.Flush(w); err != nil {
+			return err
+		}
 	}
 	width := make([]int, len(head))
 	for _, row := range rows {

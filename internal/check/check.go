@@ -28,6 +28,8 @@ type Question struct {
 	Asked time.Time // when the question is asked; zero where the age of the state does not matter
 	Name  string    // how the user calls the program
 	Again string    // the flags that name the same source
+	// HowToGet is the command that gets evidence, "" where none is known to.
+	HowToGet func(evidence.Supply) string
 }
 
 // IsCommand reports whether a text has a command of a program that is known.
@@ -39,7 +41,7 @@ func IsCommand(text string) bool {
 // Answer judges a text of commands.
 func Answer(ctx context.Context, q *Question) (*Report, error) {
 	calls, _ := shellcommand.Calls(q.Text)
-	l := &look{w: q.World, d: q.Diagnosis, whole: q.Whole, asked: q.Asked}
+	l := &look{w: q.World, d: q.Diagnosis, whole: q.Whole, asked: q.Asked, howToGet: q.HowToGet}
 	r := &Report{APIVersion: "rollcall.dev/v1alpha1", Kind: "CommandCheck", Source: Source{q.Diagnosis.Source.Kind, q.Diagnosis.Source.Name},
 		Now: q.Diagnosis.Now, Command: strings.TrimSpace(q.Text), Verdict: Reads, Steps: []*Step{}, Instead: []string{}, Verify: []string{}, Cause: []string{}}
 	for i := range calls {
@@ -101,7 +103,7 @@ func (l *look) step(ctx context.Context, c *shellcommand.Call) (*Step, error) {
 	}
 	d, err := j.Decide(ctx, l, c)
 	if err != nil {
-		return s.unsure(j, err)
+		return s.unsure(j, err, l.howToGet)
 	}
 	s.take(d)
 	return s, nil
@@ -119,7 +121,7 @@ func (s *Step) take(d *decision) {
 }
 
 // unsure says that something is missing to decide. What cannot be undone stays so.
-func (s *Step) unsure(j *Judgment, err error) (*Step, error) {
+func (s *Step) unsure(j *Judgment, err error, howToGet func(evidence.Supply) string) (*Step, error) {
 	var gone *notThere
 	var open *undecided
 	u, unavailable := evidence.AsUnavailable(err)
@@ -134,7 +136,11 @@ func (s *Step) unsure(j *Judgment, err error) (*Step, error) {
 			s.Verdict, s.Why = Person, j.Final+"; "+err.Error()
 		}
 	case unavailable:
-		s.Missing = append(s.Missing, Missing{What: u.Error(), Supply: evidence.SupplyOf(u).String()})
+		m := Missing{What: u.Error()}
+		if supply := evidence.SupplyOf(u); howToGet != nil && !supply.IsZero() {
+			m.Supply = howToGet(supply)
+		}
+		s.Missing = append(s.Missing, m)
 		if s.Why = "not read: " + u.Error(); j.Final != "" {
 			s.Verdict, s.Why = Person, j.Final+"; not read: "+u.Error()
 		}

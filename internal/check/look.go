@@ -19,10 +19,11 @@ import (
 
 // look is the state in which a command is judged.
 type look struct {
-	w     *facts.World
-	d     *diagnosis.Diagnosis
-	whole bool // a list of the source is that of the whole cluster
-	asked time.Time
+	w        *facts.World
+	d        *diagnosis.Diagnosis
+	whole    bool // a list of the source is that of the whole cluster
+	asked    time.Time
+	howToGet func(evidence.Supply) string // nil: nothing is known to
 }
 
 // notThere is the error of an object that was looked for and not found.

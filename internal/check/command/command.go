@@ -4,6 +4,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -81,6 +82,9 @@ func answer(ctx context.Context, frame *cmdutil.App, o session.Options, text str
 		}
 		run, err = frame.Session(o).OpenOver(ctx, paste.Read(session.SourceName(text.Path), text.Text, frame.IO.Clock()))
 	}
+	if none := (session.NoClusterError{}); errors.As(err, &none) {
+		return nil, fmt.Errorf("the command is not judged (what it does on any cluster: %s explain \"COMMAND\"): %w", frame.Name, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +96,7 @@ func answer(ctx context.Context, frame *cmdutil.App, o session.Options, text str
 	w := facts.NewWorld(run.Reader, d.Now)
 	w.Version, w.Topology = d.Cluster.Version, d.Cluster.Topology
 	r, err := check.Answer(ctx, &check.Question{Text: text, World: w, Diagnosis: d, Catalog: run.Catalog, Whole: run.Source.Kind == live.SourceName,
-		Asked: frame.IO.Clock(), Name: frame.Name, Again: o.Again()})
+		Asked: frame.IO.Clock(), Name: frame.Name, Again: o.Again(), HowToGet: frame.ReportOptions(run).HowToGet})
 	if err != nil {
 		return nil, err
 	}

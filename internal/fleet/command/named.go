@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,13 +127,13 @@ func (a *app) read(paths []string) (list []fleet.Cluster, err error) {
 			return nil, session.Usagef("standard input is one archive: read it with `%s diagnose --from -`", a.Name)
 		}
 		key, err := fleet.KeyOf(path)
-		if err != nil {
-			return nil, fmt.Errorf("read the archive: %w", err)
+		if err != nil { // it has a row that says so, and stops no other; without a key no result of it is kept
+			key = ""
 		}
-		if seen[key] {
+		if seen[cmp.Or(key, path)] {
 			continue
 		}
-		seen[key] = true
+		seen[cmp.Or(key, path)] = true
 		o := a.source
 		o.Kube, o.From = cmdutil.Options().Kube, []string{path}
 		name := path
