@@ -240,7 +240,7 @@ func TestServerCertificate(t *testing.T) {
 	other.trusts(t, stranger)
 	kept := []byte(fmt.Sprintf("kind: Secret\ndata: {tls.crt: %s, tls.key: %s}\n", stringAt(made, "data", "tls.crt"), stringAt(made, "data", "tls.key")))
 	if _, err := other.putPlan(t, Ask{MCS: CertificateAsk{Kept: kept}}); !errors.Is(err, ErrNothingToDo) || !strings.Contains(err.Error(),
-		"not accepted with the authority") {
+		"not accepted with the CA") {
 		t.Errorf("a copy of another authority: %v", err)
 	}
 	none := putRig(t, mcsCertificate)
