@@ -235,6 +235,7 @@ func (a *Archive) read(ctx context.Context, t evidence.Text, tail int, want func
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
 	clean := a.clean.Lines()
+	defer clean.Done()
 	last := lastLines{most: tail}
 	n := 0
 	broken := journal.EachLine(in, func(raw []byte) bool {

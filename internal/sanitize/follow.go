@@ -11,6 +11,11 @@ var formData = []byte("form-data;")
 // Spans reports whether a line may begin, continue with or end a secret of several
 // lines, so that it must be seen even where no query looks for the line itself.
 func (s *Sanitizer) Spans(raw []byte) bool {
+	s.catchUp()
+	return s.spans(raw)
+}
+
+func (s *Sanitizer) spans(raw []byte) bool {
 	if s.inside > 0 || s.block.left > 0 || s.table.active() || covered(raw) || bytes.Contains(raw, []byte("-----")) {
 		return true
 	}
@@ -32,14 +37,36 @@ func (s *Sanitizer) Spans(raw []byte) bool {
 }
 
 // Follow keeps track of secrets of several lines over a line that nobody is shown: what Line of the lines behind
-// it returns is the same as if it had been called with this one.
+// it returns is the same as if it had been called with this one. It is a line without its end.
+//
+// Most lines of a log are behind the last one that is shown, and whole logs show none: a line is read when one behind
+// it is shown, and only kept until then.
 func (s *Sanitizer) Follow(raw []byte) {
-	if !s.Spans(raw) {
+	if !s.waiting.Add(raw) {
+		s.catchUp()
+		s.waiting.Add(raw)
+	}
+}
+
+// Done says that no line of the stream will be shown any more. Without it nothing is wrong, but the memory of the
+// lines that wait is not used again.
+func (s *Sanitizer) Done() { s.waiting.Drop() }
+
+// catchUp reads the lines that wait.
+func (s *Sanitizer) catchUp() {
+	_ = s.waiting.Drain(func(raw []byte) error {
+		s.follow(raw)
+		return nil
+	})
+}
+
+func (s *Sanitizer) follow(raw []byte) {
+	if !s.spans(raw) {
 		return
 	}
 	v := string(raw)
 	if s.needsAll(v) {
-		s.Line(v)
+		s.nextLine(v)
 		return
 	}
 	s.block.open(v)

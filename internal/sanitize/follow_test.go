@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rollcall-project/rollcall/internal/backlog"
 )
 
 // TestFollow: a line is hidden in the same way whether the lines before it were shown or only followed.
@@ -47,5 +49,25 @@ func TestFollow(t *testing.T) {
 	t.Logf("%d lines of %d texts", lines, of)
 	if lines < 1000 {
 		t.Errorf("%d lines are too few to tell", lines)
+	}
+}
+
+// TestFollowMuch: more than waits for a line that is shown is followed all the same.
+func TestFollowMuch(t *testing.T) {
+	lines := sanitizer(t, "salt").Lines()
+	defer lines.Done()
+	lines.Follow([]byte("-----BEGIN RSA PRIVATE KEY-----"))
+	body := []byte(strings.Repeat("word ", backlog.Max/5/100))
+	for range 150 {
+		lines.Follow(body)
+	}
+	if got := lines.Line("of the key"); !strings.HasPrefix(got, redactedPrefix) {
+		t.Errorf("behind many lines of a key: %q", got)
+	}
+	if got := lines.Line("-----END RSA PRIVATE KEY-----"); got == "" {
+		t.Error("the end is lost")
+	}
+	if got := lines.Line("of something else"); got != "of something else" {
+		t.Errorf("behind the key: %q", got)
 	}
 }

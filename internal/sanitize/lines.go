@@ -24,8 +24,13 @@ func last(find *expression, v string) int {
 
 // Line sanitizes one line of a stream; see Lines.
 func (s *Sanitizer) Line(v string) string {
+	s.catchUp()
+	return s.nextLine(v)
+}
+
+func (s *Sanitizer) nextLine(v string) string {
 	if body := strings.TrimRight(v, "\r"); len(body) < len(v) { // of Windows and HTTP
-		return s.Line(body) + v[len(body):]
+		return s.nextLine(body) + v[len(body):]
 	}
 	list := readings(v)
 	if len(list) == 0 {

@@ -39,7 +39,16 @@ func opensManifest(end string) bool {
 		return false
 	}
 	end = strings.TrimRight(end[max(0, len(end)-manifestTail):], "\"',{ \t")
-	return strings.HasSuffix(end, "Secret") || endsInSecretType(end) || strings.HasSuffix(strings.TrimRight(end, `":' `), "ata")
+	if end == "" {
+		return false
+	}
+	switch end[len(end)-1] {
+	case 'a', ':':
+		return strings.HasSuffix(strings.TrimRight(end, `":' `), "ata")
+	case 't':
+		return strings.HasSuffix(end, "Secret")
+	}
+	return endsInSecretType(end)
 }
 
 // endsInSecretType reports whether a line ends in the type of a Secret.

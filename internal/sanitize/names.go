@@ -166,6 +166,11 @@ func hasStem(k string) bool {
 
 // isStem reports whether three letters begin such a part.
 func isStem(a, b, c byte) bool {
+	switch a | 0x20 {
+	case 'a', 'c', 'k', 'p', 's', 't':
+	default:
+		return false // as for most
+	}
 	switch string([]byte{a | 0x20, b | 0x20, c | 0x20}) {
 	case "pas", "pwd", "psk", "sec", "tok", "key", "cre", "aut", "cak",
 		"pww", "pw ", "pw,", "pw|", "pw;", "pw)": // "pw" at the end of a head, or in front of a sign; ")" is a tab

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/rollcall-project/rollcall/internal/backlog"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/scan"
 )
@@ -32,12 +33,14 @@ type Sanitizer struct {
 	clean  *cleanTexts // of patterns
 	whole  *cleanTexts // of Text, which looks into more
 
+	buffers *backlog.Pool // of Lines
 	// Only for Lines.
 	body     *bodyReader
 	table    *tableReader
 	inside   int // lines left to the end of a private key, at most
 	block    block
 	manifest manifestState
+	waiting  backlog.Lines // see Follow
 }
 
 // New returns a sanitizer with a fresh random salt.
@@ -55,7 +58,8 @@ func newSanitizer(salt []byte) (*Sanitizer, error) {
 		return nil, err
 	}
 	return &Sanitizer{salt: salt, marks: marks.set, tries: marks.tries, listed: marks.listed, keys: &keyKinds{},
-		certs: newCleanTexts(), clean: newCleanTexts(), whole: newCleanTexts()}, nil
+		certs: newCleanTexts(), clean: newCleanTexts(), whole: newCleanTexts(),
+		buffers: &backlog.Pool{}}, nil
 }
 
 // markSet is what sanitizers look for, with what is tried where it is found.
@@ -98,7 +102,7 @@ var secretMarks = sync.OnceValues(func() (m markSet, err error) {
 func (s *Sanitizer) Lines() *Sanitizer {
 	c := *s
 	c.body, c.table = &bodyReader{opaque: s.opaque}, &tableReader{kind: s.keys.kind}
-	c.inside, c.block, c.manifest = 0, block{}, manifestState{}
+	c.inside, c.block, c.manifest, c.waiting = 0, block{}, manifestState{}, s.buffers.Lines()
 	return &c
 }
 

@@ -90,6 +90,7 @@ func kubeadmToken(v string) bool {
 // Text replaces the secrets in a text. Certificates and public keys stay. A text that a terminal
 // shows in another way than it is written becomes what is shown, if it has a secret.
 func (s *Sanitizer) Text(v string) string {
+	s.catchUp()
 	for _, shown := range readings(v) {
 		if clean := s.text(shown); clean != shown {
 			return s.continued(shown, clean)

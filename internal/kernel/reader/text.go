@@ -260,6 +260,7 @@ func (r *Reader) readText(ctx context.Context, need evidence.Need, index int, t 
 	lines := r.limits.lines(in)
 	found = map[string][]evidence.Match{}
 	clean := r.sanitize.Lines()
+	defer clean.Done()
 	for lines.next() {
 		if err = ctx.Err(); err == nil {
 			err = r.line(lines.raw, lines.n, now, t, clean, out, found)
@@ -282,6 +283,7 @@ func (r *Reader) readText(ctx context.Context, need evidence.Need, index int, t 
 func (r *Reader) readSkimmed(ctx context.Context, t evidence.Text, now time.Time) (map[string][]evidence.Match, error) {
 	found := map[string][]evidence.Match{}
 	clean := r.sanitize.Lines()
+	defer clean.Done()
 	each := t.Skimmed.Each
 	t.Open, t.Skimmed = nil, nil
 	err := each(func(n int, line []byte) error {

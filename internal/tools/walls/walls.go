@@ -36,7 +36,7 @@ var wings = []string{"agents", "check", "fleet", "preflight", "repair", "serve",
 var shared = []string{"csr", "after", "follow", "baseline", "service", "smoke"}
 
 // ground are the rooms below the kernel: they know neither evidence nor faults.
-var ground = []string{"openshift", "scan", "sanitize", "crash"}
+var ground = []string{"openshift", "scan", "backlog", "sanitize", "crash"}
 
 // readText are the rooms that may import what reads pasted text; the wings may, too.
 var readText = []string{"answer", "session", "source", "cli", "tools"}
