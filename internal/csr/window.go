@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 	"github.com/rollcall-project/rollcall/internal/source/assisted"
 )
@@ -65,6 +66,11 @@ func provisioned(h inventory.Host) (time.Time, string) {
 
 // notInstalled is why a host boots nothing that was written to it, "" where it may.
 func notInstalled(h inventory.Host) string {
+	if h.BMH == nil && h.Machine != nil {
+		if host := h.Machine.API.Annotations[openshift.HostOnMachineAnnotation]; host != "" {
+			return "its Machine names BareMetalHost " + host + ", which does not exist, so no host is known to boot for it"
+		}
+	}
 	if h.BMH == nil || slices.Contains(installed, h.BMH.API.Status.Provisioning.State) {
 		return ""
 	}

@@ -1,10 +1,12 @@
 package csr
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
+	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metav1"
 )
@@ -45,5 +47,21 @@ func TestInWindowWithoutStart(t *testing.T) {
 	list := InWindow([]inventory.Host{{Name: "fern", Expected: true, BMH: &inventory.BMH{API: host}, Machine: machine}}, time.Hour)
 	if len(list) != 1 || !list[0].NotBefore.IsZero() || !list[0].NotAfter.IsZero() || list[0].Boot == "" {
 		t.Errorf("%+v", list)
+	}
+}
+
+// TestInWindowWithoutHost: a Machine whose BareMetalHost is gone opens no window, whenever it was created.
+func TestInWindowWithoutHost(t *testing.T) {
+	machine := &inventory.Machine{}
+	machine.API.CreationTimestamp = metav1.Time{Time: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+	for _, c := range []struct {
+		host string
+		open bool
+	}{{"", true}, {"openshift-machine-api/rack-9", false}} {
+		machine.API.Annotations = map[string]string{openshift.HostOnMachineAnnotation: c.host}
+		list := InWindow([]inventory.Host{{Name: "fern", Expected: true, Machine: machine}}, time.Hour)
+		if len(list) != 1 || list[0].NotBefore.IsZero() == c.open || strings.Contains(list[0].NotInstalled, "rack-9") == c.open {
+			t.Errorf("BareMetalHost %q: %+v", c.host, list)
+		}
 	}
 }
