@@ -64,6 +64,11 @@ func (a *app) explain(ctx context.Context, format, words string) error {
 		return err
 	}
 	if e, ok := entryOf(c, words); ok {
+		if e.kind == "fact" && format == "text" && !strings.Contains(words, "-") {
+			if err := a.pagesWith(c, words); err != nil {
+				return err
+			}
+		}
 		return a.page(format, c, e)
 	}
 	if list := answer.WordsOf(words); len(list) > 0 {

@@ -149,6 +149,21 @@ func (a *app) pagesFor(format string, c *fault.Catalog, words string, hits []loo
 	return nil
 }
 
+// pagesWith lists the other pages that have a word which is the name of a fact, too: who asks for "etcd" has something wrong
+// with it, and seldom means the fact.
+func (a *app) pagesWith(c *fault.Catalog, word string) error {
+	hits := bestPages(slices.DeleteFunc(pageIndex(c).Search(word), func(h lookup.Hit) bool { return h.ID == word }))
+	if len(hits) == 0 {
+		return nil
+	}
+	fmt.Fprintf(a.IO.Out, "Pages about: %s\nBest first:\n\n", a.CleanText(word))
+	if err := a.printHits(hits); err != nil {
+		return err
+	}
+	fmt.Fprint(a.IO.Out, "\nThe fact with this name:\n\n")
+	return nil
+}
+
 // nearErrors are the pages with the words of errors that no message knows, in a text that shows
 // nothing else: at most three.
 func nearErrors(r *message.Report, c *fault.Catalog) []lookup.Hit {

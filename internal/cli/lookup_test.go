@@ -123,6 +123,7 @@ func TestExplainAnswers(t *testing.T) {
 		{"etcd quorum lost", 0, []string{"Read first: rollcall explain etcd-no-quorum   (it is clearly the best)"}},
 		{"approve all the pending CSRs", 0, []string{"approve-all-csrs\ncommon unsafe advice", "See also"}},
 		{"the grommet of the pool sprocket", 3, []string{"UNKNOWN: no page has most of these words", "pool-", "scan FILE"}},
+		{"etcd", 0, []string{"Pages about: etcd\nBest first:\n\netcd-", "The fact with this name:\n\netcd\nfact"}},
 		{"ignition loop", 0, []string{"Read first: rollcall explain ignition-"}},
 		{"rendered config not found", 0, []string{"Read first: rollcall explain rendered-config-missing"}},
 		{"image pull backoff", 0, []string{"Read first: rollcall explain image-pull-"}},
