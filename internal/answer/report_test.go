@@ -147,7 +147,7 @@ func TestFirstScreen(t *testing.T) {
 func TestOneScreen(t *testing.T) {
 	for _, c := range []struct {
 		width, lines int
-	}{{80, 51}, {100, 46}, {160, 42}} {
+	}{{80, 52}, {100, 46}, {160, 42}} {
 		var out bytes.Buffer
 		if err := renderText(&out, answertest.DesyncProven(), options(page.Style{Width: c.width})); err != nil {
 			t.Fatal(err)

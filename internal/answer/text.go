@@ -239,20 +239,50 @@ func (t *text) clauses() []string {
 	case v.Class == diagnosis.Healthy && len(t.d.Roots) > 0 && v.Fix == "": // notes, and no cause of anything
 		reason = page.Count(len(t.d.Roots), "note", "notes")
 	case len(t.d.Roots) > 0 && (v.Class != diagnosis.Undetermined || v.Fix == ""):
-		reason = page.Count(len(t.d.Roots), "cause", "causes")
-		if v.Cause == diagnosis.CauseLikely {
-			reason += ", not proven: prove it before you change anything"
-		} else if v.Fix != "" {
-			reason += ", " + strings.TrimSuffix(actorSentences[v.Fix]+": "+v.Where, ": ")
-		}
-		if n := t.d.WarningsWithoutRemedy(); n > 0 && v.Class != diagnosis.Undetermined {
-			return []string{reason, page.Count(n, "warning", "warnings") + " without a remedy"}
-		}
+		return t.causes()
 	}
 	if reason == "" {
 		return nil
 	}
 	return []string{reason}
+}
+
+// causes are what is wrong first, how many causes there are, and who can act. Documents have the number alone in front of
+// their headings, and who can act on all of them.
+func (t *text) causes() []string {
+	v, n := t.d.Verdict, len(t.d.Roots)
+	reason, and, fix := page.Count(n, "cause", "causes"), ", ", strings.TrimSuffix(actorSentences[v.Fix]+": "+v.Where, ": ")
+	if t.short {
+		first := t.d.Roots[0]
+		if reason, and = t.brief(first.Keys()[0]), "; "; n > 1 {
+			reason += fmt.Sprintf(" (the first of %d causes)", n)
+		}
+		if i := first.Cases[0].FirstRemedy(); i >= 0 && v.Fix != "" {
+			a := first.Cases[0].Remedies[i]
+			fix = strings.TrimSuffix(actorSentences[a.Actor()]+": "+a.Where, ": ")
+		}
+	}
+	if v.Cause == diagnosis.CauseLikely {
+		reason += and + "not proven: prove it before you change anything"
+	} else if v.Fix != "" {
+		reason += and + fix
+	}
+	list := []string{reason}
+	if n := t.d.WarningsWithoutRemedy(); n > 0 && v.Class != diagnosis.Undetermined {
+		list = append(list, page.Count(n, "warning", "warnings")+" without a remedy")
+	}
+	return list
+}
+
+// brief is the title of a problem for the headline: of a long one the clauses that fit.
+func (t *text) brief(k fault.Key) string {
+	title := t.title(k)
+	if len(title) > longSubject {
+		if end := strings.LastIndex(title[:longSubject], "; "); end > 0 {
+			return title[:end]
+		}
+	}
+	return evidence.Shorten(title, longSubject)
 }
 
 // longSubject is how many characters the first problem has in the headline; below it is whole.
