@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rollcall-project/rollcall/internal/answer"
+	judging "github.com/rollcall-project/rollcall/internal/check"
 	check "github.com/rollcall-project/rollcall/internal/check/command"
 	"github.com/rollcall-project/rollcall/internal/cli/cmdutil"
 	"github.com/rollcall-project/rollcall/internal/kernel/facts"
@@ -46,7 +47,9 @@ the answer is that of "check".`,
 				return session.Usagef("name what to explain: an id, or text in quotes; `%s list faults` names the faults", a.Name)
 			}
 			words := strings.Join(args, " ")
-			if a.source.Named() {
+			if a.source.Named() && !judging.IsCommand(words) {
+				fmt.Fprintln(a.IO.Err, "note: this text is explained for any cluster; only a command is judged in the state of one")
+			} else if a.source.Named() {
 				return check.Check(cmd.Context(), a.App, a.source, cmdutil.FormatOf(cmd), words)
 			}
 			return a.explain(cmd.Context(), cmdutil.FormatOf(cmd), words)

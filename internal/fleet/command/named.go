@@ -113,6 +113,9 @@ func (a *app) read(paths []string) (list []fleet.Cluster, err error) {
 	if paths, err = spread(paths); err != nil {
 		return nil, err
 	}
+	if at, err := os.Stat(a.named.archives); err == nil && !at.IsDir() { // it can only be an archive
+		paths, a.named.archives = append(paths, a.named.archives), ""
+	}
 	named := len(paths)
 	if a.named.archives != "" {
 		more, err := entries("--archives", a.named.archives, true)
