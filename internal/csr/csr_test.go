@@ -233,6 +233,7 @@ func TestJudge(t *testing.T) {
 		}, "no one is that node yet"},
 		{"a serving request with the approved certificate", serving, func(s *scene) { credential(s, "X509SHA256=aa", "X509SHA256=aa") }, ""},
 		{"a serving request with another certificate", serving, func(s *scene) { credential(s, "X509SHA256=aa", "X509SHA256=bb") }, "it was made with another one"},
+		{"a serving request with a token", serving, func(s *scene) { s.r.Used = "JTI=aa" }, "a credential that is no certificate"},
 		{"a serving request with the certificate that a stranger approved", serving, func(s *scene) {
 			credential(s, "X509SHA256=aa", "X509SHA256=aa")
 			s.p.Requests[0].Approval.Reason = "Foo"

@@ -55,7 +55,7 @@ func Expected(declared []inventory.Host, boot func(inventory.Host) (time.Time, s
 	return list
 }
 
-// onlyOwnNames takes the name of the host's Machine away where the Machine says what the host is called: no kubelet asks for the
+// onlyOwnNames takes the names of the host's Machine and BareMetalHost away where the Machine says what the host is called: no kubelet asks for the
 // name of an object, and the machine approver takes it for none either (openshift/cluster-machine-approver:
 // pkg/controller/csr_check.go findMatchingMachineFromInternalDNS).
 func (e *Expectation) onlyOwnNames(h inventory.Host) {
@@ -71,10 +71,19 @@ func (e *Expectation) onlyOwnNames(h inventory.Host) {
 			}
 		}
 	}
-	if len(own) == 0 || slices.ContainsFunc(own, func(n string) bool { return sameName(n, h.Machine.API.Name) }) {
+	if len(own) == 0 {
 		return
 	}
-	ofObject := func(n string) bool { return strings.EqualFold(n, h.Machine.API.Name) }
+	objects := []string{h.Machine.API.Name}
+	if h.BMH != nil {
+		objects = append(objects, h.BMH.API.Name)
+	}
+	objects = slices.DeleteFunc(objects, func(object string) bool {
+		return slices.ContainsFunc(own, func(n string) bool { return sameName(n, object) })
+	})
+	ofObject := func(n string) bool {
+		return slices.ContainsFunc(objects, func(object string) bool { return strings.EqualFold(n, object) })
+	}
 	e.DNS = slices.DeleteFunc(slices.Clone(e.DNS), ofObject)
 	if ofObject(e.Name) {
 		e.Name = own[0]
@@ -119,6 +128,11 @@ func joined(h inventory.Host) string {
 func role(h inventory.Host) string {
 	if h.Machine != nil {
 		if r, t := h.Machine.API.Labels[openshift.MachineRoleLabel], h.Machine.API.Labels[openshift.MachineTypeLabel]; r != "" && t != "" && r != t {
+			return ""
+		}
+	}
+	if h.Assisted != nil {
+		if a := h.Assisted.API; a.SpecRole != "" && a.SpecRole != "auto-assign" && a.Role != "" && a.SpecRole != a.Role {
 			return ""
 		}
 	}

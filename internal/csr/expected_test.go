@@ -12,6 +12,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/hosts/inventory"
 	"github.com/rollcall-project/rollcall/internal/openshift"
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes"
+	"github.com/rollcall-project/rollcall/internal/source/assisted"
 )
 
 func TestExpected(t *testing.T) {
@@ -63,6 +64,28 @@ func TestExpected(t *testing.T) {
 		if e := named("m-7", tt.names...); e.Name != tt.want || len(e.DNS) != tt.dns {
 			t.Errorf("a Machine that is called %q: %s, %q", tt.names, e.Name, e.DNS)
 		}
+	}
+	object := func(hostname, bmh string) Expectation {
+		var host metal3.BareMetalHost
+		host.Name = bmh
+		m := machine(func(m *apitypes.Machine) {
+			m.Name = "m-7"
+			m.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeHostName, Address: hostname}}
+		})
+		return Expected([]inventory.Host{{Name: "fern", Aliases: []string{"m-7", "rack-9"}, Expected: true, Machine: m, BMH: &inventory.BMH{API: host}}},
+			func(inventory.Host) (time.Time, string) { return noon, "" })[0]
+	}
+	if e := object("fern", "rack-9"); e.Name != "fern" || len(e.DNS) > 0 {
+		t.Errorf("a host that calls itself otherwise has the names of its objects: %+v", e)
+	}
+	if e := object("rack-9.example", "rack-9"); !slices.Contains(e.DNS, "rack-9") {
+		t.Errorf("a host that has the name of its BareMetalHost has lost it: %+v", e)
+	}
+	agent := func(spec string) string {
+		return role(inventory.Host{Role: "worker", Assisted: &inventory.Assisted{API: assisted.Host{Role: "worker", SpecRole: spec}}})
+	}
+	if agent("") != "worker" || agent("auto-assign") != "worker" || agent("worker") != "worker" || agent("master") != "" {
+		t.Error("an Agent whose spec and status have two roles has one")
 	}
 	failed := Expected([]inventory.Host{{Name: "m-8", Expected: true, Machine: machine(func(m *apitypes.Machine) {
 		phase := "Failed"

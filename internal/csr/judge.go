@@ -224,8 +224,11 @@ func (j *judging) renews() bool {
 // otherCredential says that the request was made with none of the client certificates that were issued for the Node, "" where
 // it was, or it cannot be known: the API server says which it was from Kubernetes 1.32 on, and requests are kept for an hour.
 func (j *judging) otherCredential(n Node) string {
+	if j.r.Used != "" && !strings.HasPrefix(j.r.Used, openshift.CertificateCredential) {
+		return "it was made with a credential that is no certificate"
+	}
 	young := !n.Created.IsZero() && j.p.Now.Sub(n.Created) < csrs.Kept
-	if !young || !strings.HasPrefix(j.r.Used, openshift.CertificateCredential) {
+	if !young || j.r.Used == "" {
 		return ""
 	}
 	issued := 0

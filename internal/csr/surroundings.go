@@ -21,7 +21,7 @@ func (p *Snapshot) surroundings(ctx context.Context, from Lister) error {
 	if err != nil {
 		return err
 	}
-	for _, o := range infras {
+	for _, o := range clusters(infras) {
 		for _, field := range []string{"apiServerURL", "apiServerInternalURI"} {
 			p.endpoint(field, evidence.String(o, "status", field))
 		}
@@ -35,13 +35,20 @@ func (p *Snapshot) surroundings(ctx context.Context, from Lister) error {
 	if err != nil {
 		return err
 	}
-	for _, o := range networks {
+	for _, o := range clusters(networks) {
 		for _, part := range []string{"spec", "status"} {
-			cidrs := texts(evidence.Field(o, part, "serviceNetwork"))
-			pods, _ := evidence.Field(o, part, "clusterNetwork").([]any)
+			services, ofServices := listOf(evidence.Field(o, part, "serviceNetwork"))
+			pods, ofPods := listOf(evidence.Field(o, part, "clusterNetwork"))
+			if !ofServices || !ofPods {
+				p.Gaps = append(p.Gaps, "networks: "+part+" has a network that is no list")
+			}
+			cidrs := texts(services)
 			for _, e := range pods {
 				m, _ := e.(map[string]any)
 				cidrs = append(cidrs, texts([]any{m["cidr"]})...)
+			}
+			if len(cidrs) != len(services)+len(pods) {
+				p.Gaps = append(p.Gaps, "networks: "+part+" has a network that is no text")
 			}
 			if err := p.prefixes(cidrs); err != nil {
 				return err
@@ -79,20 +86,28 @@ func (p *Snapshot) virtual(v any) {
 	for _, field := range slices.Sorted(keys(m)) {
 		switch {
 		case strings.HasSuffix(field, "IP"):
-			p.vips(field, texts([]any{m[field]}))
+			p.vips(field, []any{m[field]})
 		case strings.HasSuffix(field, "IPs"):
-			p.vips(field, texts(m[field]))
+			all, ok := listOf(m[field])
+			if !ok {
+				p.Gaps = append(p.Gaps, "infrastructures: "+field+" is no list of addresses")
+			}
+			p.vips(field, all)
 		default:
 			p.virtual(m[field])
 		}
 	}
 }
 
-func (p *Snapshot) vips(field string, list []string) {
-	for _, text := range list {
+func (p *Snapshot) vips(field string, all []any) {
+	for _, v := range all {
+		text, ok := v.(string)
+		if ok && text == "" || v == nil {
+			continue
+		}
 		ip, err := netip.ParseAddr(text)
-		if err != nil {
-			p.Gaps = append(p.Gaps, "infrastructures: "+field+" "+quoted(text)+" is not an address")
+		if err != nil || ip.Zone() != "" {
+			p.Gaps = append(p.Gaps, "infrastructures: "+field+" "+quoted(fmt.Sprint(v))+" is not an address")
 			continue
 		}
 		p.VIPs = append(p.VIPs, ip.Unmap().String())
@@ -153,6 +168,17 @@ func (p *Snapshot) prefixes(cidrs []string) error {
 		p.CIDRs = append(p.CIDRs, prefix)
 	}
 	return nil
+}
+
+// clusters are the objects of a kind of which a cluster has one, which is called cluster: others say nothing about it.
+func clusters(objects []map[string]any) []map[string]any {
+	return slices.DeleteFunc(slices.Clone(objects), func(o map[string]any) bool { return evidence.String(o, "metadata", "name") != "cluster" })
+}
+
+// listOf is a field that has a list, or is missing.
+func listOf(v any) (list []any, ok bool) {
+	list, ok = v.([]any)
+	return list, ok || v == nil
 }
 
 func keys(m map[string]any) func(func(string) bool) {

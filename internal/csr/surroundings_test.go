@@ -24,7 +24,13 @@ func (l lists) List(_ context.Context, group, _, resource, _ string) ([]map[stri
 		return nil, apierrors.NewNotFound(schema.GroupResource{Group: group, Resource: resource}, "")
 	}
 	var out []map[string]any
-	return out, yaml.Unmarshal([]byte(text), &out)
+	err := yaml.Unmarshal([]byte(text), &out)
+	for _, o := range out {
+		if o["metadata"] == nil {
+			o["metadata"] = map[string]any{"name": "cluster"}
+		}
+	}
+	return out, err
 }
 
 // whole is what every cluster has.
@@ -75,6 +81,19 @@ func TestSurroundings(t *testing.T) {
 		{name: "no status", l: infra("[{metadata: {name: cluster}}]"), gap: "infrastructures: there is none"},
 		{name: "a VIP with zeros in front", l: infra("[{status: {apiServerURL: 'https://a.b', platformStatus: {x: {ingressIPs: [192.0.2.017]}}}}]"), gap: `"192.0.2.017" is not an address`},
 		{name: "a URL without a host", l: infra("[{status: {apiServerURL: 'kube.example'}}]"), gap: "has no host"},
+		{name: "an Infrastructure of another name", gap: "infrastructures: there is none",
+			l: infra("[{metadata: {name: other}, status: {apiServerURL: 'https://api.c.example.com:6443'}}]")},
+		{name: "a VIP with a zone", gap: "\"fe80::1%eth0\" is not an address",
+			l: infra("[{status: {apiServerURL: 'https://api.c.example.com:6443', platformStatus: {baremetal: {ingressIPs: ['fe80::1%eth0']}}}}]")},
+		{name: "VIPs that are no list", gap: "ingressIPs is no list",
+			l: infra("[{status: {apiServerURL: 'https://api.c.example.com:6443', platformStatus: {baremetal: {ingressIPs: 192.0.2.6}}}}]")},
+		{name: "a VIP that is a number", gap: "\"7\" is not an address",
+			l: infra("[{status: {apiServerURL: 'https://api.c.example.com:6443', platformStatus: {baremetal: {apiServerInternalIP: 7}}}}]")},
+		{name: "networks of Services that are no list", l: lists{"networks": "[{status: {serviceNetwork: 172.30.0.0/16, clusterNetwork: [{cidr: 10.128.0.0/14}]}}]"},
+			gap: "status has a network that is no list"},
+		{name: "a network that is a number", l: lists{"networks": "[{status: {serviceNetwork: [7], clusterNetwork: [{cidr: 10.128.0.0/14}]}}]"},
+			gap: "status has a network that is no text"},
+		{name: "a Network of another name", l: lists{"networks": "[{metadata: {name: other}, status: {serviceNetwork: [172.30.0.0/16]}}]"}, gap: "networks: there is none"},
 		{name: "no Network", l: lists{"networks": "[]"}, gap: "networks: there is none"},
 		{name: "a Network without a part", l: lists{"networks": "[{spec: {}}]"}, gap: "networks: there is none"},
 	} {

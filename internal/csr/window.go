@@ -66,9 +66,13 @@ func provisioned(h inventory.Host) (time.Time, string) {
 
 // notInstalled is why a host boots nothing that was written to it, "" where it may.
 func notInstalled(h inventory.Host) string {
-	if h.BMH == nil && h.Machine != nil {
-		if host := h.Machine.API.Annotations[openshift.HostOnMachineAnnotation]; host != "" {
+	if h.Machine != nil {
+		switch host := h.Machine.API.Annotations[openshift.HostOnMachineAnnotation]; {
+		case host == "":
+		case h.BMH == nil:
 			return "its Machine names BareMetalHost " + host + ", which does not exist, so no host is known to boot for it"
+		case host != h.BMH.API.Namespace+"/"+h.BMH.API.Name:
+			return "its Machine names BareMetalHost " + host + ", and another one names the Machine: " + h.BMH.API.Namespace + "/" + h.BMH.API.Name
 		}
 	}
 	if h.BMH == nil || slices.Contains(installed, h.BMH.API.Status.Provisioning.State) {

@@ -50,6 +50,23 @@ func TestInWindowWithoutStart(t *testing.T) {
 	}
 }
 
+// TestInWindowOfAnotherHost: a Machine that names another BareMetalHost than the one that names it opens no window.
+func TestInWindowOfAnotherHost(t *testing.T) {
+	began := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	machine := &inventory.Machine{}
+	var host metal3.BareMetalHost
+	host.Namespace, host.Name = openshift.MachineAPINamespace, "rack-9"
+	host.Status.Provisioning.State = metal3.StateProvisioned
+	host.Status.OperationHistory.Provision.Start = metav1.Time{Time: began}
+	for named, open := range map[string]bool{"openshift-machine-api/rack-9": true, "elsewhere/rack-9": false, "openshift-machine-api/rack-8": false} {
+		machine.API.Annotations = map[string]string{openshift.HostOnMachineAnnotation: named}
+		list := InWindow([]inventory.Host{{Name: "fern", Expected: true, Machine: machine, BMH: &inventory.BMH{API: host}}}, time.Hour)
+		if len(list) != 1 || list[0].NotBefore.IsZero() == open {
+			t.Errorf("BareMetalHost %s: %+v", named, list)
+		}
+	}
+}
+
 // TestInWindowWithoutHost: a Machine whose BareMetalHost is gone opens no window, whenever it was created.
 func TestInWindowWithoutHost(t *testing.T) {
 	machine := &inventory.Machine{}

@@ -12,11 +12,11 @@ const (
 
 // What the API server writes of who asks, in the field extra (kubernetes/kubernetes:staging/src/k8s.io/apiserver/
 // pkg/authentication/user/user.go CredentialIDKey, and of a certificate pkg/authentication/request/x509/x509.go, from 1.32;
-// pkg/authentication/serviceaccount/util.go PodNameKey).
+// pkg/authentication/serviceaccount/util.go PodNameKey, PodUIDKey).
 const (
 	CredentialExtra       = "authentication.kubernetes.io/credential-id"
 	CertificateCredential = "X509SHA256="
-	PodExtra              = "authentication.kubernetes.io/pod-name"
+	PodExtras             = "authentication.kubernetes.io/pod-" // they begin so
 )
 
 // Users and groups of hosts at the API.

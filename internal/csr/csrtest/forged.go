@@ -61,6 +61,10 @@ func dns(list ...string) edit { return func(r *Request) { r.Template.DNSNames = 
 func text(f func([]byte) []byte) edit {
 	return func(r *Request) { r.PEM = f }
 }
+func extra(key, value string) edit {
+	return func(r *Request) { r.API.Spec.Extra = map[string]certificatesv1.ExtraValue{key: {value}} }
+}
+
 func ips(list ...string) edit {
 	return func(r *Request) {
 		r.Template.IPAddresses = nil
@@ -136,6 +140,19 @@ func otherKey(r *Request) {
 			panic("encode key")
 		}
 		return bytes.Replace(der, a, b, 1)
+	}
+}
+
+// nullParameters writes the algorithm of the signature as that of RSA is written.
+func nullParameters(r *Request) {
+	r.DER = func(der []byte) []byte {
+		var request asn1.RawValue
+		if _, err := asn1.Unmarshal(der, &request); err != nil {
+			panic(err)
+		}
+		algorithm := []byte{0x30, 10, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 4, 3, 2} // ecdsa-with-SHA256
+		null := slices.Concat([]byte{0x30, 12}, algorithm[2:], []byte{5, 0})
+		return marshal(asn1.RawValue{Tag: asn1.TagSequence, IsCompound: true, Bytes: bytes.Replace(request.Bytes, algorithm, null, 1)})
 	}
 }
 
@@ -216,6 +233,8 @@ func forgedRequesters() []Forgery {
 		of(panda, "usage of a CA", "usages", usages("digital signature", "client auth", "cert sign")),
 		of(panda, "a usage twice", "usages", usages("digital signature", "client auth", "client auth")),
 		of(panda, "no usage", "usages", usages()),
+		of(panda, "the token of a pod that only has its UID", "requester", extra("authentication.kubernetes.io/pod-uid", "5f0c")),
+		of(panda, "the token of a pod, in capitals", "requester", extra("Authentication.Kubernetes.io/Pod-Name", "mcs-1")),
 		of(panda, "a lifetime of ten years", "lifetime", life(315360000)),
 		of(panda, "a lifetime of a second", "lifetime", life(1)),
 		of(panda, "a negative lifetime", "lifetime", life(-600)),
@@ -264,6 +283,9 @@ func forgedContents() []Forgery {
 		of(panda, "two requests", "form", text(func(b []byte) []byte { return slices.Concat(b, b) })),
 		of(panda, "text before", "form", text(func(b []byte) []byte { return slices.Concat([]byte("x\n"), b) })),
 		of(panda, "text after", "form", text(func(b []byte) []byte { return slices.Concat(b, []byte("x")) })),
+		of(panda, "a blank of another script after", "form", text(func(b []byte) []byte { return slices.Concat(b, []byte("\u00a0\n")) })),
+		of(panda, "a vertical tab before", "form", text(func(b []byte) []byte { return slices.Concat([]byte("\v\n"), b) })),
+		of(panda, "a signature with parameters", "encoding", nullParameters),
 		of(panda, "a header", "form", text(func(b []byte) []byte {
 			block, _ := pem.Decode(b)
 			block.Headers = map[string]string{"a": "b"}

@@ -64,7 +64,16 @@ func checkEncoding(raw []byte) error {
 	if _, err := readWhole[encodedKey](r.Body.Key.FullBytes, ""); err != nil {
 		return fmt.Errorf("its key: %w", err)
 	}
+	if len(r.Algorithm.Parameters.FullBytes) > 0 && ofECDSA(r.Algorithm.Algorithm) {
+		return errors.New("its signature with ECDSA has parameters") // RFC 5758, 3.2: there are none
+	}
 	return nil
+}
+
+// ofECDSA reports whether an algorithm is of ANSI X9.62 (1.2.840.10045.4).
+func ofECDSA(id asn1.ObjectIdentifier) bool {
+	signatures := asn1.ObjectIdentifier{1, 2, 840, 10045, 4}
+	return len(id) > len(signatures) && id[:len(signatures)].Equal(signatures)
 }
 
 // checkSubject looks at the subject as it is encoded. crypto/x509 keeps the last of

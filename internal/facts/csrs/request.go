@@ -2,11 +2,13 @@ package csrs
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -144,7 +146,11 @@ func FromAPI(csr *certificatesv1.CertificateSigningRequest) Request {
 	}
 	r.Leaving = csr.DeletionTimestamp != nil
 	r.Used = first(csr.Spec.Extra[openshift.CredentialExtra])
-	r.Pod = first(csr.Spec.Extra[openshift.PodExtra])
+	for _, key := range slices.Sorted(maps.Keys(csr.Spec.Extra)) {
+		if r.Pod == "" && strings.HasPrefix(strings.ToLower(key), openshift.PodExtras) {
+			r.Pod = cmp.Or(first(csr.Spec.Extra[key]), "without a name")
+		}
+	}
 	for _, u := range csr.Spec.Usages {
 		r.Usages = append(r.Usages, string(u))
 	}

@@ -105,13 +105,16 @@ func onlyBlock(raw []byte) ([]byte, error) {
 		return nil, errNoBlock
 	case len(block.Headers) > 0:
 		return nil, errors.New("the PEM block has headers")
-	case len(bytes.TrimSpace(rest)) > 0:
+	case len(bytes.Trim(rest, pemBlanks)) > 0:
 		return nil, fmt.Errorf("%d bytes follow the PEM block", len(rest))
-	case !bytes.Equal(bytes.TrimSpace(pem.EncodeToMemory(block)), bytes.TrimSpace(raw)):
+	case !bytes.Equal(bytes.Trim(pem.EncodeToMemory(block), pemBlanks), bytes.Trim(raw, pemBlanks)):
 		return nil, errors.New("there is more than the PEM block, or it is not encoded as usual")
 	}
 	return block.Bytes, nil
 }
+
+// pemBlanks may stand around a block. Other blanks are some only to some parsers.
+const pemBlanks = " \t\r\n"
 
 var errNoBlock = errors.New("spec.request holds no PEM block CERTIFICATE REQUEST")
 

@@ -73,7 +73,7 @@ func HostOf(o evidence.Object) (Host, error) {
 	st := a.Status
 	h := Host{
 		ID: word(o.Name), Bootstrap: st.Bootstrap, DayTwo: st.Kind == "AddToExistingClusterHost", Rejected: !a.Spec.Approved,
-		Hostname: word(st.Inventory.Hostname), Role: word(st.Role), Disk: word(a.Spec.DiskPath),
+		Hostname: word(st.Inventory.Hostname), Role: word(st.Role), SpecRole: word(a.Spec.Role), Disk: word(a.Spec.DiskPath),
 		Status: word(st.DebugInfo.State), StatusInfo: text(st.DebugInfo.StateInfo), Registered: o.Created(),
 		Stage: word(st.Progress.Current), Stages: words(st.Progress.Stages), StageAt: time.Time(st.Progress.StartedAt),
 		MovedAt: time.Time(st.Progress.UpdatedAt),

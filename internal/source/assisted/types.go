@@ -67,6 +67,7 @@ type Host struct {
 	Hostname  string `json:"hostname,omitempty"`
 	BMH       string `json:"bmh,omitempty"` // the BareMetalHost that booted it, of an Agent
 	Role      string `json:"role,omitempty"`
+	SpecRole  string `json:"specRole,omitempty"` // of an Agent: what was asked for, "auto-assign" where the service may choose
 	Bootstrap bool   `json:"bootstrap,omitempty"`
 	DayTwo    bool   `json:"dayTwo,omitempty"`   // added to a cluster that exists
 	Rejected  bool   `json:"rejected,omitempty"` // an Agent that is not approved
