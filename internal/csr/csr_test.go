@@ -363,6 +363,18 @@ func TestJudge(t *testing.T) {
 			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "moss"} })(s)
 			s.e.DNS, s.e.Shared = []string{"moss"}, []string{"moss"}
 		}, "another host's"},
+		{"an address of another expected host", client, func(s *scene) {
+			s.e = For([]Expectation{*s.e, {Name: "rack-0.example", IPs: s.e.IPs, Role: "worker", Source: "a BareMetalHost"}}, "control0")
+		}, "no other host has one of its addresses"},
+		{"an address of a Machine that is called otherwise", client, func(s *scene) {
+			s.p.Declared = []Declared{{Object: "Machine m9", Names: []string{"m9", "moss"}, Hostnames: []string{"moss"}, Addresses: s.e.IPs}}
+		}, "no other host has one of its addresses"},
+		{"a rival for the whole name of the Machine with its address", client, func(s *scene) {
+			s.p.Declared = []Declared{{Object: "Machine m0", Names: []string{"m0", "control0.example"}, Hostnames: []string{"control0.example"}, Addresses: s.e.IPs}}
+			rival := s.r
+			rival.Name, rival.UID, rival.CN, rival.NodeName, rival.KeyDigest = "csr-r", "r", "system:node:control0.example", "control0.example", strings.Repeat("e", 64)
+			s.p.Requests = append(s.p.Requests, rival)
+		}, "no other key"},
 		{"a declared name that a BareMetalHost has", serving, func(s *scene) {
 			ask(func(a *asked) { a.template.DNSNames = []string{"control0", "spare"} })(s)
 			s.e.DNS, s.p.Declared = []string{"spare"}, declaredBy(nil, []map[string]any{{"metadata": map[string]any{"name": "spare"}}})

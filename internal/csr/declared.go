@@ -26,7 +26,11 @@ type Declared struct {
 // (openshift/api:machine/v1beta1 MachineSpec; openshift/installer:pkg/asset/machines/userdata.go).
 func controlPlane(m map[string]any) string {
 	for _, part := range [][]string{{"metadata", "labels"}, {"spec", "metadata", "labels"}} {
-		labels, _ := evidence.Field(m, part...).(map[string]any)
+		v := evidence.Field(m, part...)
+		labels, ok := v.(map[string]any)
+		if !ok && v != nil {
+			return "has labels that cannot be read"
+		}
 		for _, label := range []string{openshift.MasterLabel, openshift.ControlPlaneLabel} {
 			if _, has := labels[label]; has {
 				return "has the label " + label
@@ -40,6 +44,10 @@ func controlPlane(m map[string]any) string {
 		}
 	}
 	for _, field := range []string{"userData", "userDataSecret"} {
+		v := evidence.Field(m, "spec", "providerSpec", "value", field)
+		if _, ok := v.(map[string]any); !ok && v != nil {
+			return "boots with user-data that cannot be read"
+		}
 		if ofMasters(evidence.String(m, "spec", "providerSpec", "value", field, "name")) {
 			return "boots with the user-data of masters"
 		}

@@ -43,6 +43,9 @@ func (j *judging) host() {
 	}); i >= 0 {
 		j.must("own-name", "no two hosts have its name", false, "node %s has it as its hostname", j.p.Nodes[i].Name)
 	}
+	if j.r.Kind == csrs.Client {
+		j.ownAddresses()
+	}
 	for _, other := range j.otherNames() {
 		if i := slices.IndexFunc(j.p.Nodes, func(n Node) bool {
 			return n.Name != j.e.Name && (strings.EqualFold(n.Name, other) || n.hasHostname(other))
@@ -130,13 +133,28 @@ func (j *judging) spent(same []*csrs.Request) string {
 func (j *judging) otherNames() []string {
 	names := slices.Clone(j.e.DNS)
 	for _, d := range j.p.Declared {
-		if d.has(j.e.Name) {
+		if d.has(j.e.Name) || !d.other(j.e.Name) && slices.ContainsFunc(d.Addresses, func(ip string) bool { return slices.Contains(j.e.IPs, ip) }) {
 			names = append(names, d.Names...)
 		}
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return strings.EqualFold(n, j.e.Name) })
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// ownAddresses is the rule that one host has an address, whoever declares it: of two that seem to share one, each could get an
+// identity of its own, and only one of them exists.
+func (j *judging) ownAddresses() {
+	const rule = "no other host has one of its addresses"
+	if len(j.e.Claimed) > 0 {
+		c := j.e.Claimed[0]
+		j.must("own-address", rule, false, "%s is also an address of %s; if that is the same host, give its other name in dns", c.IP, c.By)
+	}
+	for _, ip := range j.e.IPs {
+		if i := slices.IndexFunc(j.p.Declared, func(d Declared) bool { return d.other(j.e.Name) && slices.Contains(d.Addresses, ip) }); i >= 0 {
+			j.must("own-address", rule, false, "%s is an address of %s", ip, j.p.Declared[i].Object)
+		}
+	}
 }
 
 // otherName returns a request for another name that was made with the same key. A

@@ -23,40 +23,50 @@ func (p *Snapshot) surroundings(ctx context.Context, from Lister) error {
 	}
 	for _, o := range clusters(infras) {
 		for _, field := range []string{"apiServerURL", "apiServerInternalURI"} {
-			p.endpoint(field, evidence.String(o, "status", field))
+			p.endpoint(field, p.text("infrastructures", o, "status", field))
 		}
-		p.virtual(evidence.Field(o, "status", "platformStatus"))
-		p.virtual(evidence.Field(o, "spec", "platformSpec")) // it may name one that is not in the status yet
+		if len(p.Names)+len(p.VIPs) == 0 {
+			continue // without the address of the API it is not one that was read
+		}
+		for _, path := range [][]string{{"status", "platformStatus"}, {"spec", "platformSpec"}} { // the spec may name one that is not in the status yet
+			v := evidence.Field(o, path...)
+			if _, ok := v.(map[string]any); !ok && v != nil {
+				p.gap("infrastructures: %s is not an object", strings.Join(path, "."))
+			}
+			p.virtual(v)
+		}
 	}
 	if len(p.Names)+len(p.VIPs) == 0 {
-		p.Gaps = append(p.Gaps, "infrastructures: there is none with the address of the API in its status")
+		p.gap("infrastructures: there is none with the address of the API in its status")
 	}
 	networks, err := optional(ctx, from, openshift.ConfigGroup, "v1", "networks", "")
 	if err != nil {
 		return err
 	}
+	haveServices, havePods := false, false
 	for _, o := range clusters(networks) {
 		for _, part := range []string{"spec", "status"} {
 			services, ofServices := listOf(evidence.Field(o, part, "serviceNetwork"))
 			pods, ofPods := listOf(evidence.Field(o, part, "clusterNetwork"))
 			if !ofServices || !ofPods {
-				p.Gaps = append(p.Gaps, "networks: "+part+" has a network that is no list")
+				p.gap("networks: %s has a network that is not a list", part)
 			}
+			haveServices, havePods = haveServices || len(services) > 0, havePods || len(pods) > 0
 			cidrs := texts(services)
 			for _, e := range pods {
 				m, _ := e.(map[string]any)
 				cidrs = append(cidrs, texts([]any{m["cidr"]})...)
 			}
 			if len(cidrs) != len(services)+len(pods) {
-				p.Gaps = append(p.Gaps, "networks: "+part+" has a network that is no text")
+				p.gap("networks: %s has a network that is not text", part)
 			}
 			if err := p.prefixes(cidrs); err != nil {
 				return err
 			}
 		}
 	}
-	if len(p.CIDRs) == 0 {
-		p.Gaps = append(p.Gaps, "networks: there is none with the networks of pods and services")
+	if !haveServices || !havePods {
+		p.gap("networks: there is none with the networks of pods and services")
 	}
 	return p.applications(ctx, from)
 }
@@ -68,7 +78,7 @@ func (p *Snapshot) endpoint(field, text string) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" {
-		p.Gaps = append(p.Gaps, "infrastructures: "+field+" "+quoted(text)+" has no host")
+		p.gap("infrastructures: %s %s has no host", field, quoted(text))
 		return
 	}
 	host := strings.TrimSuffix(u.Hostname(), ".")
@@ -90,7 +100,7 @@ func (p *Snapshot) virtual(v any) {
 		case strings.HasSuffix(field, "IPs"):
 			all, ok := listOf(m[field])
 			if !ok {
-				p.Gaps = append(p.Gaps, "infrastructures: "+field+" is no list of addresses")
+				p.gap("infrastructures: %s is not a list of addresses", field)
 			}
 			p.vips(field, all)
 		default:
@@ -107,7 +117,7 @@ func (p *Snapshot) vips(field string, all []any) {
 		}
 		ip, err := netip.ParseAddr(text)
 		if err != nil || ip.Zone() != "" {
-			p.Gaps = append(p.Gaps, "infrastructures: "+field+" "+quoted(fmt.Sprint(v))+" is not an address")
+			p.gap("infrastructures: %s %s is not an address", field, quoted(fmt.Sprint(v)))
 			continue
 		}
 		p.VIPs = append(p.VIPs, ip.Unmap().String())
@@ -127,8 +137,13 @@ func (p *Snapshot) applications(ctx context.Context, from Lister) error {
 	}
 	for _, o := range slices.Concat(ingresses, controllers) {
 		for _, path := range [][]string{{"spec", "domain"}, {"spec", "appsDomain"}, {"status", "domain"}} {
-			if domain := strings.Trim(strings.ToLower(evidence.String(o, path...)), "."); domain != "" {
+			if domain := strings.Trim(strings.ToLower(p.text("ingresses", o, path...)), "."); domain != "" {
 				p.Apps = append(p.Apps, domain)
+			}
+		}
+		for _, part := range []string{"spec", "status"} {
+			if _, ok := listOf(evidence.Field(o, part, "componentRoutes")); !ok {
+				p.gap("ingresses: %s.componentRoutes is not a list", part)
 			}
 		}
 		p.Apps = append(p.Apps, routesOf(o)...)
@@ -168,6 +183,21 @@ func (p *Snapshot) prefixes(cidrs []string) error {
 		p.CIDRs = append(p.CIDRs, prefix)
 	}
 	return nil
+}
+
+// text is a field that has text, or is missing. Another one is a gap: what it means is not known.
+func (p *Snapshot) text(resource string, o map[string]any, path ...string) string {
+	v := evidence.Field(o, path...)
+	text, ok := v.(string)
+	if !ok && v != nil {
+		p.gap("%s: %s is not text", resource, strings.Join(path, "."))
+	}
+	return text
+}
+
+// gap notes what could not be read.
+func (p *Snapshot) gap(format string, args ...any) {
+	p.Gaps = append(p.Gaps, fmt.Sprintf(format, args...))
 }
 
 // clusters are the objects of a kind of which a cluster has one, which is called cluster: others say nothing about it.
