@@ -67,6 +67,7 @@ type Expectation struct {
 	DNS      []string // further names, as declared
 	Shared   []string // of the further names those that another declared host has, too
 	Claimed  []Claim  // of the addresses those that another expected host has, too
+	Others   []string // what others call an expected host with one of its addresses; it is likely this one
 	Source   string   // who declared it: "--expect", "BareMetalHost openshift-machine-api/x"
 	Explicit bool     // a person named it for this
 	Rebuild  bool     // a person confirmed that a dead Node of that name is being rebuilt

@@ -366,6 +366,15 @@ func TestJudge(t *testing.T) {
 		{"an address of another expected host", client, func(s *scene) {
 			s.e = For([]Expectation{*s.e, {Name: "rack-0.example", IPs: s.e.IPs, Role: "worker", Source: "a BareMetalHost"}}, "control0")
 		}, "no other host has one of its addresses"},
+		{"a rival for a longer name that another inventory has for its address", client, func(s *scene) {
+			s.e = For([]Expectation{*s.e, {Name: "control0.example", IPs: s.e.IPs, Role: "worker", Source: "an Agent"}}, "control0")
+			rival := s.r
+			rival.Name, rival.UID, rival.CN, rival.NodeName, rival.KeyDigest = "csr-r", "r", "system:node:control0.example", "control0.example", strings.Repeat("e", 64)
+			s.p.Requests = append(s.p.Requests, rival)
+		}, "no other key"},
+		{"a longer name that another inventory has for its address", client, func(s *scene) {
+			s.e = For([]Expectation{*s.e, {Name: "control0.example", IPs: s.e.IPs, Role: "worker", Source: "an Agent"}}, "control0")
+		}, ""},
 		{"an address of a Machine that is called otherwise", client, func(s *scene) {
 			s.p.Declared = []Declared{{Object: "Machine m9", Names: []string{"m9", "moss"}, Hostnames: []string{"moss"}, Addresses: s.e.IPs}}
 		}, "no other host has one of its addresses"},

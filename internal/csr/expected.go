@@ -179,7 +179,7 @@ func objectOf(h inventory.Host) ObjectRef {
 func For(all []Expectation, node string) *Expectation {
 	if at := slices.IndexFunc(all, func(e Expectation) bool { return e.Explicit && e.Name == node }); at >= 0 {
 		e := all[at]
-		e.Claimed = claimed(all, e)
+		e.Claimed, e.Others = claimed(all, e), others(all, e)
 		return &e
 	}
 	var found *Expectation
@@ -192,7 +192,7 @@ func For(all []Expectation, node string) *Expectation {
 		}
 		e.DNS = append(slices.Clone(e.DNS), e.Name)
 		e.Name = node
-		e.Claimed = claimed(all, e)
+		e.Claimed, e.Others = claimed(all, e), others(all, e)
 		found = &e
 	}
 	return found
@@ -220,6 +220,16 @@ func claimed(all []Expectation, e Expectation) (list []Claim) {
 		}
 	}
 	return list
+}
+
+// others are the names of expected hosts that have one of a host's addresses.
+func others(all []Expectation, e Expectation) (names []string) {
+	for _, o := range all {
+		if slices.ContainsFunc(o.IPs, func(ip string) bool { return slices.Contains(e.IPs, ip) }) {
+			names = append(append(names, o.Name), o.DNS...)
+		}
+	}
+	return names
 }
 
 // defaultName reports whether a name is one that every host has before it has its own.

@@ -131,7 +131,7 @@ func (j *judging) spent(same []*csrs.Request) string {
 // otherNames are the names of the host, from whoever declares it, but the one that is asked for: under each of them somebody
 // could be a Node in its place.
 func (j *judging) otherNames() []string {
-	names := slices.Clone(j.e.DNS)
+	names := slices.Concat(j.e.DNS, j.e.Others)
 	for _, d := range j.p.Declared {
 		if d.has(j.e.Name) || !d.other(j.e.Name) && slices.ContainsFunc(d.Addresses, func(ip string) bool { return slices.Contains(j.e.IPs, ip) }) {
 			names = append(names, d.Names...)

@@ -137,7 +137,7 @@ func (p *Snapshot) applications(ctx context.Context, from Lister) error {
 	}
 	for _, o := range slices.Concat(ingresses, controllers) {
 		for _, path := range [][]string{{"spec", "domain"}, {"spec", "appsDomain"}, {"status", "domain"}} {
-			if domain := strings.Trim(strings.ToLower(p.text("ingresses", o, path...)), "."); domain != "" {
+			if domain := strings.Trim(strings.ToLower(p.text("ingresses", o, path...)), ".*"); domain != "" {
 				p.Apps = append(p.Apps, domain)
 			}
 		}

@@ -100,6 +100,7 @@ func TestSurroundings(t *testing.T) {
 			gap: "status.platformStatus is not an object"},
 		{name: "a URL that is a list", l: infra("[{status: {apiServerURL: ['https://api.c.example.com:6443']}}]"), gap: "status.apiServerURL is not text"},
 		{name: "VIPs, and no URL", l: infra("[{status: {platformStatus: {baremetal: {ingressIPs: [192.0.2.6]}}}}]"), gap: "infrastructures: there is none"},
+		{name: "a domain with a wildcard", l: lists{"ingresses": "[{spec: {domain: '*.custom.example.org'}}]"}, dns: "console.custom.example.org"},
 		{name: "a domain that is a list", l: lists{"ingresses": "[{spec: {domain: [a.example]}}]"}, gap: "spec.domain is not text"},
 		{name: "routes that are an object", l: lists{"ingresses": "[{spec: {componentRoutes: {a: b}}}]"}, gap: "spec.componentRoutes is not a list"},
 		{name: "a Network of another name", l: lists{"networks": "[{metadata: {name: other}, status: {serviceNetwork: [172.30.0.0/16]}}]"}, gap: "networks: there is none"},

@@ -196,3 +196,13 @@ func TestNoList(t *testing.T) {
 		t.Errorf("after %d pages: %v", n, err)
 	}
 }
+
+// TestListLacksSome: a list that counts objects which do not follow is not all there is.
+func TestListLacksSome(t *testing.T) {
+	k := answering(t, func(rw http.ResponseWriter, _ *http.Request) {
+		says(rw, `{"apiVersion":"v1","kind":"NodeList","metadata":{"remainingItemCount":3},"items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"m0"}}]}`)
+	})
+	if list, err := k.List(t.Context(), node("")); err == nil || !strings.Contains(err.Error(), "3 more") {
+		t.Errorf("%d objects, %v", len(list), err)
+	}
+}

@@ -104,6 +104,9 @@ func (c *Client) List(ctx context.Context, r Ref) ([]Object, error) {
 		}
 		last := next
 		if next = l.GetContinue(); next == "" {
+			if left := l.GetRemainingItemCount(); left != nil && *left > 0 {
+				return nil, fmt.Errorf("list %s: the API counts %d more objects and does not lead to them", r.Resource, *left)
+			}
 			return out, nil
 		}
 		if next == last {

@@ -23,6 +23,8 @@ type agent struct {
 		Approved bool   `json:"approved"`
 		DiskPath string `json:"installation_disk_path"`
 		DiskID   string `json:"installation_disk_id"`
+
+		NodeLabels map[string]string `json:"nodeLabels"`
 	} `json:"spec"`
 	Status struct {
 		Bootstrap bool   `json:"bootstrap"`
@@ -82,6 +84,11 @@ func HostOf(o evidence.Object) (Host, error) {
 	}
 	if h.BMH, _ = o.Label(openshift.HostOfInfraEnvLabel); h.Disk == "" {
 		h.Disk = word(a.Spec.DiskID)
+	}
+	for _, label := range []string{openshift.MasterLabel, openshift.ControlPlaneLabel} {
+		if _, has := a.Spec.NodeLabels[label]; has { // the Node gets it, whatever its role is
+			h.SpecRole = "master"
+		}
 	}
 	if h.Role == "" || h.Role == "auto-assign" {
 		h.Role = word(a.Spec.Role)

@@ -255,3 +255,22 @@ func TestUnmet(t *testing.T) {
 		t.Errorf("%q without one", got)
 	}
 }
+
+// TestSpecRole: what an Agent is to be, by its spec.
+func TestSpecRole(t *testing.T) {
+	for _, c := range []struct{ spec, want string }{
+		{`{"role":"worker"}`, "worker"}, {`{}`, ""}, {`{"role":"master"}`, "master"},
+		{`{"role":"worker","nodeLabels":{"node-role.kubernetes.io/infra":""}}`, "worker"},
+		{`{"role":"worker","nodeLabels":{"node-role.kubernetes.io/master":""}}`, "master"},
+		{`{"nodeLabels":{"node-role.kubernetes.io/control-plane":""}}`, "master"},
+	} {
+		var content map[string]any
+		if err := json.Unmarshal([]byte(`{"spec":`+c.spec+`,"status":{"role":"worker"}}`), &content); err != nil {
+			t.Fatal(err)
+		}
+		got, err := HostOf(evidence.Object{Resource: evidence.Agents, Name: "a", Content: content})
+		if err != nil || got.SpecRole != c.want || got.Role != "worker" {
+			t.Errorf("%s: %q, %q, %v", c.spec, got.SpecRole, got.Role, err)
+		}
+	}
+}
