@@ -58,7 +58,7 @@ var follows = []followed{
 	}},
 	{trouble: "csr-no-machine", fault: "csr-no-machine-for-node", remedy: "approve-expected-csrs", follow: func(t *testing.T, w *world) { w.approveHost(t, "worker11", "worker11") }},
 	{trouble: "csr-machine-too-old", fault: "csr-outside-window", remedy: "approve-expected-csrs", follow: func(t *testing.T, w *world) { w.approveHost(t, "worker8", "worker8") }},
-	{trouble: "kubelet-certificate-lost", fault: "csr-node-exists", remedy: "approve-expected-csrs", follow: func(t *testing.T, w *world) { w.approveHost(t, "control2", "control2", "--rebuild") }},
+	{trouble: "kubelet-certificate-lost", fault: "csr-node-exists", remedy: "approve-request-for-existing-node", follow: func(t *testing.T, w *world) { w.approveHost(t, "control2", "control2", "--rebuild") }},
 	{trouble: "csr-machine-no-addresses", fault: "csr-machine-no-addresses", remedy: "approve-expected-csrs", follow: func(t *testing.T, w *world) {
 		w.approveHost(t, "worker9", "worker9")
 	}},
@@ -110,7 +110,7 @@ var follows = []followed{
 	{trouble: "rogue-csr-worker", fault: "csr-name-claimed-by-stranger", remedy: "find-identity-stranger", follow: func(t *testing.T, w *world) {
 		w.deny(t, "csr-x7w2f-worker0")
 	}},
-	{trouble: "node-past-its-certificates", fault: "csr-node-exists", remedy: "approve-expected-csrs", follow: func(t *testing.T, w *world) {
+	{trouble: "node-past-its-certificates", fault: "csr-node-exists", remedy: "approve-request-for-existing-node", follow: func(t *testing.T, w *world) {
 		w.deleteRequests(t, "worker1")
 		w.approve(t, "worker1", "worker1", false, "--rebuild")
 	}},

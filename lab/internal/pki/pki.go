@@ -5,6 +5,8 @@ package pki
 
 import (
 	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -102,6 +104,37 @@ func (ca Pair) ClientUntil(name Name, end time.Time) (Pair, error) {
 		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	}, life)
+}
+
+// KubeletUntil is ClientUntil with a key as a kubelet makes one, which it keeps for its next request
+// (kubernetes/kubernetes:pkg/kubelet/certificate/bootstrap/bootstrap.go LoadClientConfig, requestNodeCertificate).
+func (ca Pair) KubeletUntil(name Name, end time.Time) (Pair, error) {
+	p, err := ca.ClientUntil(name, end)
+	if err != nil {
+		return Pair{}, err
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return Pair{}, fmt.Errorf("make key of %s: %w", name.CN, err)
+	}
+	raw, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return Pair{}, fmt.Errorf("encode key of %s: %w", name.CN, err)
+	}
+	der, err := x509.CreateCertificate(rand.Reader, p.cert, ca.cert, key.Public(), ca.key)
+	if err != nil {
+		return Pair{}, fmt.Errorf("sign %s: %w", name.CN, err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return Pair{}, err
+	}
+	return Pair{
+		Cert: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		Key:  pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: raw}),
+		cert: cert,
+		key:  key,
+	}, nil
 }
 
 // Server issues a serving certificate for names and addresses. An address is

@@ -1,6 +1,7 @@
 package pki
 
 import (
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"path/filepath"
@@ -79,6 +80,14 @@ func TestTimes(t *testing.T) {
 	past, err := ca.ClientUntil(Name{CN: "system:node:a", O: []string{"system:nodes"}}, end)
 	if err != nil || !past.NotAfter().Equal(end) || !past.NotBefore().Before(end) {
 		t.Errorf("ends %v, %v", past.NotAfter(), err)
+	}
+	kubelet, err := ca.KubeletUntil(Name{CN: "system:node:a", O: []string{"system:nodes"}}, end)
+	if err != nil || !kubelet.NotAfter().Equal(end) || !kubelet.NotBefore().Before(end) {
+		t.Errorf("ends %v, %v", kubelet.NotAfter(), err)
+	}
+	if _, err := tls.X509KeyPair(kubelet.Cert, kubelet.Key); err != nil || kubelet.cert.CheckSignatureFrom(ca.cert) != nil ||
+		kubelet.cert.PublicKeyAlgorithm != x509.ECDSA {
+		t.Errorf("a kubelet's pair: %v, %v", err, kubelet.cert.PublicKeyAlgorithm)
 	}
 	server, err := ca.Server(Name{CN: "mcs"}, []string{"127.0.0.5"}, OneYear)
 	if err != nil {

@@ -143,7 +143,7 @@ func expire(l *lab.Lab, host string) error {
 	name := pki.Name{CN: "system:node:" + host, O: []string{"system:nodes"}}
 	for _, kind := range []string{"client", "server"} {
 		current := filepath.Join(pkiOf(l, host), "kubelet-"+kind+"-current.pem")
-		old, err := l.PKI().KubeletSigner.ClientUntil(name, time.Now().Add(-10*24*time.Hour))
+		old, err := l.PKI().KubeletSigner.KubeletUntil(name, time.Now().Add(-10*24*time.Hour))
 		if err != nil {
 			return err
 		}
