@@ -77,7 +77,7 @@ var against = []struct {
 		{name: "all", flags: hostedAll, code: 2, roots: []string{"nodepool-release-invalid nodepool/guest"}},
 	}},
 	{scenario: "hosted-stale-token", onlyIf: full, asked: []question{ // one worker has an old copy, which only its console shows
-		{name: "all", flags: hostedAll, code: 3, silent: []string{"user-data-copy-outdated"}, says: []string{noneKnown, "(2 of 2 of NodePool guest"}},
+		{name: "all", flags: hostedAll, code: 3, silent: []string{"user-data-copy-outdated"}, says: []string{noneKnown, "not asked: what the servers of new hosts answer"}},
 	}},
 	{scenario: "hosted-payload-failing", onlyIf: full, asked: []question{
 		{name: "all", flags: hostedAll, code: 2, roots: []string{"ignition-payload-failed nodepool/guest"}},
