@@ -102,6 +102,8 @@ func (r *tableReader) line(line string) (found []span) {
 	case rule:
 		r.name = false
 		return nil
+	case r.oneColumn() && r.replaced(line):
+		return nil
 	case r.active() && r.rows > 0:
 		for _, part := range []string{line, before(line, '"'), before(line, '\'')} {
 			if cells := r.cells(part); cells != nil {
@@ -110,6 +112,12 @@ func (r *tableReader) line(line string) (found []span) {
 			}
 		}
 	}
+	r.open(line)
+	return nil
+}
+
+// open leaves the table and begins the one whose head a line is, if it is one.
+func (r *tableReader) open(line string) {
 	if r.columns, r.starts, r.sign = nil, nil, ""; opensTable(line) {
 		r.head(line)
 		for _, quote := range []byte(`"'`) {
@@ -118,7 +126,23 @@ func (r *tableReader) line(line string) (found []span) {
 			}
 		}
 	}
-	return nil
+}
+
+// oneColumn reports whether the table has a single column: each line may be a row of it.
+func (r *tableReader) oneColumn() bool { return len(r.columns) == 1 && r.sign == "" }
+
+// replaced leaves a table of one column at a line with several cells: the column was only a heading with a line
+// below it, and the table that follows has to be read.
+func (r *tableReader) replaced(line string) bool {
+	if len(split(line, "")) < 2 && !opensTable(line) {
+		return false
+	}
+	was := *r
+	if r.open(line); r.active() && !r.oneColumn() || len(split(line, "")) > 1 {
+		return true
+	}
+	*r = was
+	return false
 }
 
 // before returns what stands in front of the first of an odd number of quotes: the end of a text
@@ -150,10 +174,11 @@ func (r *tableReader) head(line string) {
 			continue
 		}
 		columns, starts, secret := make([]keyKind, len(cells)), make([]int, len(cells)), false
+		apart := wordsApart(line, sign, cells)
 		for i, c := range cells {
 			name, _, _ := strings.Cut(strings.Trim(line[c.from:c.to], "=*_ \"'`"), "(")
 			name = strings.TrimSpace(name)
-			sentence := (sign == "," || sign == ";") && strings.HasPrefix(line[c.from:c.to], " ")
+			sentence := (sign == "," || sign == ";") && i > 0 && strings.HasPrefix(line[c.from:c.to], " ") && !apart
 			if sentence || name != "" && !isColumn(name) && line[c.from] != '"' {
 				return
 			}
@@ -168,6 +193,17 @@ func (r *tableReader) head(line string) {
 		}
 		return
 	}
+}
+
+// wordsApart reports whether all cells of a head are one word each with a blank in front, so that it is no sentence.
+func wordsApart(line, sign string, cells []span) bool {
+	for i, c := range cells {
+		cell := line[c.from:c.to]
+		if name := strings.Trim(cell, " \"'"); i > 0 && !strings.HasPrefix(cell, " ") || name == "" || strings.IndexByte(name, ' ') >= 0 {
+			return false
+		}
+	}
+	return sign == "," || sign == ";"
 }
 
 // isColumn reports whether a text may be the name of a column.
