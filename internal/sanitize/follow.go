@@ -19,7 +19,8 @@ func (s *Sanitizer) spans(raw []byte) bool {
 	if s.inside > 0 || s.block.left > 0 || s.table.active() || covered(raw) || bytes.Contains(raw, []byte("-----")) {
 		return true
 	}
-	if bytes.Contains(raw, []byte("? ")) || bytes.IndexByte(raw, '#') > 0 && (commentedHead.get().Match(raw) || bytes.Contains(raw, []byte(": #"))) {
+	if bytes.Contains(raw, []byte("? ")) || bytes.IndexByte(raw, '#') > 0 && (commentedHead.get().Match(raw) || bytes.Contains(raw, []byte(": #")) ||
+		opensManifest(uncommented(string(bytes.TrimRight(raw, " \t\r"))))) {
 		return true
 	}
 	if s.manifest.left > 0 || bytes.Contains(raw, []byte("<<")) || bytes.Contains(raw, []byte(`"""`)) || bytes.Contains(raw, []byte("'''")) {
@@ -83,7 +84,7 @@ func (s *Sanitizer) needsAll(v string) bool {
 	end := strings.TrimRight(v, " \t\r")
 	return s.inside > 0 || s.block.left > 0 || s.manifest.left > 0 || s.body.active() || len(end) < len(v) ||
 		covered(v) || strings.IndexByte(v, '%') >= 0 || strings.Contains(v, "-----") || strings.Contains(v, redactedPrefix) ||
-		opensManifest(end) || endsInToken(end) || wrappedEnd([]byte(end))
+		opensManifest(uncommented(end)) || endsInToken(end) || wrappedEnd([]byte(end))
 }
 
 // commentedHead is the head of a block scalar with a comment behind it.

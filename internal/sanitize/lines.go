@@ -85,7 +85,7 @@ func (s *Sanitizer) line(v string) string {
 			return out
 		}
 	}
-	if s.manifest.left > 0 || opensManifest(strings.TrimRight(v, " \t\r")) {
+	if s.manifest.left > 0 || opensManifest(uncommented(strings.TrimRight(v, " \t\r"))) {
 		if out, ok := s.manifest.next(s, v); ok {
 			return out
 		}

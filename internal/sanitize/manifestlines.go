@@ -20,12 +20,12 @@ type manifestState struct {
 }
 
 var (
-	kindLine = lazily(`^[ \t]*(?:-[ \t]+)?["']?kind["']?:[ \t]*["']?([A-Za-z]+)["']?,?[ \t]*\r?$`)
+	kindLine = lazily(`^[ \t]*(?:-[ \t]+)?["']?kind["']?[ \t]*:[ \t]*["']?([A-Za-z]+)["']?,?[ \t]*(?:[ \t]#.*)?\r?$`)
 	// typeLine is the type of a Secret that does not say its kind.
-	typeLine = lazily(`^[ \t]*(?:-[ \t]+)?["']?type["']?:[ \t]*["']?(?:Opaque|kubernetes\.io/(?:tls|basic-auth|ssh-auth|dockerconfigjson|dockercfg|` +
-		`service-account-token)|bootstrap\.kubernetes\.io/token)["']?,?[ \t]*\r?$`)
-	dataLine = lazily(`^([ \t]*(?:-[ \t]+)?)["']?(?:data|stringData)["']?:[ \t]*\{?[ \t]*\r?$`)
-	yamlLine = lazily(`^[ \t]*(?:-[ \t]+)?(?:["']?[-A-Za-z0-9_./]+["']?:(?:[ \t].*)?|[\]{}[,]+[ \t]*|-[ \t].*|#.*|)\r?$`)
+	typeLine = lazily(`^[ \t]*(?:-[ \t]+)?["']?type["']?[ \t]*:[ \t]*["']?(?:Opaque|kubernetes\.io/(?:tls|basic-auth|ssh-auth|dockerconfigjson|dockercfg|` +
+		`service-account-token)|bootstrap\.kubernetes\.io/token)["']?,?[ \t]*(?:[ \t]#.*)?\r?$`)
+	dataLine = lazily(`^([ \t]*(?:-[ \t]+)?)["']?(?:data|(string)Data)["']?[ \t]*:(?:[ \t]+[!&][\w!./:-]*){0,2}[ \t]*\{?[ \t]*(?:[ \t]#.*)?\r?$`)
+	yamlLine = lazily(`^[ \t]*(?:-[ \t]+)?(?:["']?[-A-Za-z0-9_./]+["']?[ \t]*:(?:[ \t].*)?|\{\{.*|[\]{}[,]+[ \t]*|-[ \t].*|#.*|)\r?$`)
 	jsonPart = lazily(`^([ \t]*"[^"\\]+":[ \t]*)("(?:[^"\\]|\\.)*")(,?[ \t]*\r?)$`)
 )
 
@@ -61,30 +61,46 @@ func endsInSecretType(end string) bool {
 	return false
 }
 
+// uncommented returns a line without the comment that ends it.
+func uncommented(line string) string {
+	if i := strings.LastIndex(line, " #"); i > 0 {
+		return strings.TrimRight(line[:i], " \t")
+	}
+	return line
+}
+
+// isDiffLine reports whether a line is one that a diff added or took away: a sign in the first column.
+func isDiffLine(body string) bool {
+	if body == "" || body[0] != '+' && body[0] != '-' {
+		return false
+	}
+	return len(body) == 1 || body[1] == ' ' || letter(body[1]) || body[0] == '+' && strings.IndexByte("\"'#{}", body[1]) >= 0
+}
+
 // next sanitizes a line of a manifest, or reports that the line is not all of its data.
 func (m *manifestState) next(s *Sanitizer, v string) (string, bool) {
 	head := v[:prefixEnd(v)]
 	body := v[len(head):]
-	if len(body) > 1 && strings.IndexByte("+-", body[0]) >= 0 && body[1] == ' ' { // of a diff
+	if isDiffLine(body) {
 		head, body = head+body[:1], body[1:]
 		m.indent--
 		defer func() { m.indent++ }()
 	}
 	if k := kindLine.get().FindStringSubmatch(body); k != nil {
 		if !m.inside || indent(body) <= m.indent {
-			*m = manifestState{secret: k[1] == "Secret"}
+			*m = manifestState{secret: k[1] == "Secret" || k[1] == "SecretList"}
 			if m.secret {
 				m.left = maxManifest
 			}
 			return "", false
 		}
 	}
-	if endsInSecretType(strings.TrimRight(body, "\"', \t\r")) && (!m.inside || indent(body) <= m.indent) && typeLine.get().MatchString(body) {
+	if endsInSecretType(strings.TrimRight(uncommented(body), "\"', \t\r")) && (!m.inside || indent(body) <= m.indent) && typeLine.get().MatchString(body) {
 		*m = manifestState{secret: true, left: maxManifest}
 		return "", false
 	}
 	if d := dataLine.get().FindStringSubmatch(body); d != nil && (!m.inside || len(d[1]) <= m.indent) {
-		m.left, m.inside, m.indent = maxManifest, true, len(d[1])
+		m.left, m.inside, m.indent, m.secret = maxManifest, true, len(d[1]), m.secret || d[2] != ""
 		return "", false
 	}
 	if m.left == 0 {
@@ -93,6 +109,7 @@ func (m *manifestState) next(s *Sanitizer, v string) (string, bool) {
 	m.left--
 	deeper := strings.TrimSpace(body) == "" || indent(body) > m.indent
 	switch {
+	case m.inside && !deeper && besideEntries(body):
 	case m.inside && deeper:
 		if clean, ok := m.value(s, body); ok {
 			return head + clean, true

@@ -17,14 +17,19 @@ var (
 	secretDeclared = lazily(`\b(?i:kind)["'\]]{0,2}[ \t]*(?:=>|[:=])[ \t\r\n]*(?:string\(\d+\)[ \t]*)?u?["']?(?:Secret|SecretList)\b` +
 		`|\b(?:\w{1,20}\.)?(?:V1)?(?:Secret|SecretList)[ \t]?[{(<>]|\(\*?(?:\w{1,20}\.)?Secret\)|` +
 		`<(?:Secret|SecretList)>|\b[sS]tring_?[dD]ata\b|\bpatch secrets?\b|\bkubernetes_secret(?:_v1)?\b` +
+		`|\(["'](?:kind["'],[ \t]*u?["'](?:Secret|SecretList)|type["'],[ \t]*u?["'](?:Opaque|kubernetes\.io/(?:tls|basic-auth|ssh-auth|dockerc)))\b` +
 		`|\b(?i:type)["'\]]{0,2}[ \t]*(?:=>|[:=])[ \t]*(?:string\(\d+\)[ \t]*)?u?["']?(?:Opaque\b|kubernetes\.io/(?:tls|basic-auth|ssh-auth|dockerconfigjson|` +
 		`dockercfg|service-account-token)|bootstrap\.kubernetes\.io/token)`)
 	// secretData is the name of what holds the values, up to where they begin: with a bracket, or
-	// below it.
-	secretData = lazily(`\b(?i:string_?data|data)(?:["'\]]{0,2}[ \t]*(?:=>|[:=])[ \t\r\n]*(?:&|map\[string\](?:\[\](?:uint8|byte)|string)|map|dict|` +
-		`\(map\[string\](?:\[\](?:uint8|byte)|string)\)[ \t]*(?:\(len=\d+\)[ \t]*)?|` +
+	// below it. Between the two may be the type of a program, a tag, an anchor and a comment.
+	secretData = lazily(`\b(?i:string_?data|data)(?:["'\]]{0,2}[ \t]*(?:=>|[:=])(?:[ \t]+[!&][\w!./:-]{0,60}){0,2}[ \t\r\n]*(?:&|` +
+		`\(?map\[(?:string|interface ?\{\}|any)\](?:\[\](?:uint8|byte)|string|interface ?\{\}|any)\)?[ \t]*(?:\(len=\d+\)[ \t]*)?|map|dict|` +
+		`OrderedDict|object\([\w\\]{1,60}\)#\d+[ \t]*\(\d+\)[ \t]*|[\w\\]{1,60}[ \t]Object[ \t]*\n?[ \t]*|` +
+		`[\w\\]{1,60}::__set_state\(array[ \t]*|\(object\)[ \t]*(?:array[ \t]*)?|` +
 		`array\(\d+\)[ \t]*|Array[ \t]*\n?[ \t]*|` +
-		`array[ \t]*|Some)?[ \t]*([{\[(])|[ \t]+(\{)|(>)|["']?:[ \t]*(\n)|\][ \t]*(\n))`)
+		`array[ \t]*|Some)?[ \t]*([{\[(])|["'],[ \t]*OrderedDict(\()|["'\]]{0,2}[ \t]*(?:=>|=)[ \t]*#<[\w:]{1,60}(?:0x[0-9a-f]{1,16})?( )|` +
+		`[ \t]+(\{)|(>)|` +
+		`["']?[ \t]*:(?:[ \t]+[!&][\w!./:-]{0,60}){0,2}(?:[ \t]*|[ \t]+#[^\n]{0,500})\r?(\n)|\][ \t]*\r?(\n))`)
 	lastApplied = form{"last-applied-configuration", lazily(`\blast-applied-configuration["']{0,2}[:=][ \t]*["']?\{`)}
 	// byteMap are the values of a Secret as Go prints them: no other object has bytes there.
 	byteMap = form{"Data:map[", lazily(`\bData:map\[(?:string\]\[\](?:uint8|byte)\{|[^\s:\]]{1,253}:\[\d{1,3} )`)}
@@ -88,11 +93,17 @@ func (d *decoder) secretObjects() {
 		switch d.t[open-1] {
 		case '\n':
 			d.indented(m[0], open)
+		case ' ':
+			d.hideAll(open, d.angleEnd(open))
 		case '>':
 			if n := strings.Index(d.t[open:], "</"+d.t[m[0]:open]); n > 0 && m[0] > 0 && d.t[m[0]-1] == '<' {
 				d.hideAll(open, open+n)
 			}
 		default:
+			if line := strings.LastIndexByte(d.t[m[0]:open], '\n'); line >= 0 && besideEntries(d.t[open-1:]) { // of a template
+				d.indented(m[0], m[0]+line+1)
+				continue
+			}
 			d.hideAll(open, d.bracketEnd(open))
 		}
 	}
@@ -133,6 +144,32 @@ func (d *decoder) bracketEnd(i int) int {
 	return len(d.t)
 }
 
+// angleEnd returns where the object of Ruby ends whose fields begin at a place: #<OpenStruct a="x">.
+func (d *decoder) angleEnd(i int) int {
+	for depth := 1; i < len(d.t); i++ {
+		switch d.t[i] {
+		case '<':
+			depth++
+		case '>':
+			if depth--; depth == 0 {
+				return i
+			}
+		case '\n':
+			return i
+		}
+	}
+	return i
+}
+
+// besideEntries reports whether a line in the lines of values is a comment, or steers a template: the values go on behind it.
+func besideEntries(line string) bool {
+	if line != "" && (line[0] == '+' || line[0] == '-') { // of a diff
+		line = line[1:]
+	}
+	body := strings.TrimLeft(line, " \t")
+	return strings.HasPrefix(body, "#") || strings.HasPrefix(body, "{{") || strings.HasPrefix(body, "{%")
+}
+
 // indented notes the values of the lines below a name that are indented deeper than it.
 func (d *decoder) indented(from, at int) {
 	start := strings.LastIndexByte(d.t[:from], '\n') + 1
@@ -149,7 +186,7 @@ func (d *decoder) indented(from, at int) {
 		deep := len(line) > column && strings.TrimLeft(line[column:], " \t") != line[column:]
 		body := min(skip(line, min(column, len(line)), " \t"), len(line))
 		switch {
-		case strings.TrimSpace(line) == "":
+		case strings.TrimSpace(line) == "", !deep && besideEntries(line):
 		case toml && line[0] != '[':
 			d.entryValue(at, line)
 		case toml || !deep:
