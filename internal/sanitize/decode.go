@@ -321,6 +321,8 @@ func (d *decoder) opened(i int) int {
 			if e := strings.IndexByte(rest[:min(len(rest), 32)], ')'); e > 0 && dumpType(rest[1:e]) {
 				i += skip(rest, e+1, " \t")
 			}
+		case rest[0] == 'm' && strings.HasPrefix(rest, "map["):
+			i += len(mapType.get().FindString(rest[:min(len(rest), 64)]))
 		case rest[0] == 'i' && strings.HasPrefix(rest, "interface"), rest[0] == 'a' && strings.HasPrefix(rest, "any("):
 			i += len(typed.get().FindString(rest[:min(len(rest), 32)]))
 		case strings.HasPrefix(rest, "string("):
@@ -345,6 +347,9 @@ func (d *decoder) opened(i int) int {
 
 // typed is the type in front of a value that Go prints with %#v.
 var typed = lazily(`^(?:interface ?\{\}|any)\(`)
+
+// mapType is the type of an object that Go prints with %#v; the bracket that opens it follows.
+var mapType = lazily(`^map\[(?:string|interface ?\{\}|any)\](?:string|interface ?\{\}|any)`)
 
 // printed is what a shell runs for the sake of what it prints, up to that, and the variable that a
 // value is the default of.

@@ -204,9 +204,10 @@ func TestKinds(t *testing.T) {
 	maps.Copy(kinds, kindTexts8)
 	maps.Copy(kinds, kindTexts9)
 	maps.Copy(kinds, kindTexts10)
+	maps.Copy(kinds, kindTexts11)
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		texts := slices.Concat(kindTexts[kind], kindTexts2[kind], kindTexts3[kind], kindTexts4[kind], kindTexts5[kind], kindTexts6[kind], kindTexts7[kind], kindTexts8[kind],
-			kindTexts9[kind], kindTexts10[kind])
+			kindTexts9[kind], kindTexts10[kind], kindTexts11[kind])
 		left, of := 0, 0
 		for _, text := range texts {
 			text, whole := strings.CutPrefix(text, "^")
