@@ -201,6 +201,11 @@ func (s *Sanitizer) search(v string, first bool) (string, bool) {
 		}
 	}
 	m := s.mask(v)
+	if tries != 0 && strings.Contains(v, `\n`) {
+		if m.hideSpans(s.escapedBlocks(m.text, m.view())); first && m.text != v && !strange {
+			return v, true
+		}
+	}
 	if strange {
 		if m.apply(foreign); first && m.text != v && strings.Contains(m.text, redactedPrefix) {
 			return v, true

@@ -16,14 +16,18 @@ const minOpen = 4
 // of YAML and in CSV: in "" they are all of it.
 func doubled(v string, from int) int {
 	next := from
-	for next < len(v) && v[next] == v[from-1] && v[next] != '2' { // of u0022
-		next++
+	mark := v[from-1-slashes(v[max(0, from-1-maxDepth):from-1]) : from]        // in a string of JSON with backslashes
+	for next < len(v) && strings.HasPrefix(v[next:], mark) && v[next] != '2' { // of u0022
+		next += len(mark)
 	}
 	if next > from && closes(v, next) {
 		return from
 	}
 	return next
 }
+
+// maxDepth bounds the backslashes of one quote.
+const maxDepth = 16
 
 // slashes returns how many backslashes stand in a row at the end of a text.
 func slashes(v string) int { return len(v) - len(strings.TrimRight(v, `\`)) }
@@ -90,6 +94,8 @@ func shellEnd(v string, from, to int) int {
 			end, i = next, next+1
 		case c == '$' && i+1 < len(v) && (v[i+1] == '"' || v[i+1] == '\''):
 			i++
+		case c == '\\' && lineEscaped(v, i):
+			return end // of JSON: the next line begins
 		case c == '\\' && i+1 < len(v) && v[i+1] != '\n' && v[i+1] != '"':
 			i += 2
 			end = i
@@ -101,6 +107,12 @@ func shellEnd(v string, from, to int) int {
 		}
 	}
 	return end
+}
+
+// lineEscaped reports whether backslashes at a place stand for the end of a line, or a tab, as JSON writes them.
+func lineEscaped(v string, i int) bool {
+	next := slashRun(v, i)
+	return next < len(v) && strings.IndexByte("nrt", v[next]) >= 0
 }
 
 // escapedEnd is quotedEnd where the quotes are written as numbers.
