@@ -21,6 +21,10 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 	if b.command.program != "" {
 		return b.goesOnWith(s, v, head, body)
 	}
+	if b.leavesHere(head, body) {
+		b.left = 0
+		return "", false
+	}
 	head += body[:indent(body)]
 	value := strings.TrimSpace(body)
 	switch {

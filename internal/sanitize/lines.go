@@ -147,6 +147,8 @@ type block struct {
 	logins bool   // lines of chpasswd
 	users  bool   // below it are users and passwords, of cloud-init
 	doc    string // the word that ends a here-document, of which each line is a secret
+	here   bool   // it is a here-document, which a line of the log itself ends, too
+	head   bool   // the line that opens it has the head of a log
 	goesOn bool   // the value of a flag is the first word of the next line
 	lone   bool   // and only if there is no other
 	bare   bool   // there was no sign: one may be in front of the value
@@ -195,7 +197,7 @@ func opened(v string) block {
 	}
 	if strings.Contains(end, "<<") {
 		if m := heredoc.get().FindStringSubmatch(end); m != nil {
-			return block{left: maxKeyLines, logins: strings.Contains(end, "chpasswd"), doc: m[1] + m[2]}
+			return block{left: maxHereLines, logins: strings.Contains(end, "chpasswd"), doc: m[1] + m[2], here: true, head: prefixEnd(end) > 0}
 		}
 	}
 	if b := openedByKey(end); b.left > 0 {
@@ -361,7 +363,7 @@ func openedByField(end string) block {
 	}
 	if strings.Contains(end, "<<") {
 		if m := assignedDoc.get().FindStringSubmatch(end); m != nil && kindOfKey(m[1]) >= maybeKey {
-			return block{left: maxKeyLines, doc: m[2]}
+			return block{left: maxHereLines, doc: m[2], here: true, head: prefixEnd(end) > 0}
 		}
 	}
 	return block{}
@@ -411,6 +413,9 @@ func openedByItem(end string) block {
 // maxFields bounds the fields of an object between its name and its value.
 const maxFields = 8
 
+// maxHereLines bounds a here-document, whose end a log may not have.
+const maxHereLines = 40
+
 // open replaces a block by that which a line opens. One that waits for the value of a name goes
 // on over the other fields of the same object.
 func (b *block) open(v string) {
@@ -426,3 +431,28 @@ var userLine = lazily(`^(?:- )?["']?[A-Za-z_][\w.-]*:([^\s"']{4,})["']?$`)
 var logins = lazily(`^[A-Za-z_][\w.-]*:(\S{4,})$`)
 
 func indent(v string) int { return len(v) - len(strings.TrimLeft(v, " \t")) }
+// loginOf is a user and a password in such a list, where it is a text in quotes or a list in brackets.
+var loginOf = lazily(`[A-Za-z_][\w.-]*:([^\s"'\\,\]]{4,})`)
+
+// loginsOf hides the passwords of a list of users in one line.
+func (s *Sanitizer) loginsOf(list string) string {
+	m := s.mask(list)
+	var found []span
+	for _, at := range loginOf.get().FindAllStringSubmatchIndex(m.text, -1) {
+		if value := m.text[at[2]:at[3]]; value != "RANDOM" && !hasAtom(value) {
+			found = append(found, span{at[2], at[3]})
+		}
+	}
+	m.hideSpans(found)
+	return m.unmask(m.text)
+}
+
+// shellPrompt is what a shell writes in front of a command.
+var shellPrompt = lazily(`^(?:\[?[\w.-]+@[\w.-]+[^$#]{0,40}[$#]|\$) \S`)
+
+// leavesHere reports whether a line is plainly no more of a here-document: it has the head of a log, which the first line
+// had not, or begins with the prompt of a shell.
+func (b *block) leavesHere(head, body string) bool {
+	return b.here && (head != "" && !b.head || shellPrompt.get().MatchString(body))
+}
+
