@@ -29,6 +29,16 @@ func blockHead(line string) string {
 	return name + " " + head[sign:]
 }
 
+// taggedHead returns a line that is the name of a text without the tag of YAML behind it.
+func taggedHead(line string) string {
+	for _, tag := range []string{" !!str", " !!binary"} {
+		if head, ok := strings.CutSuffix(line, tag); ok && strings.HasSuffix(head, ":") {
+			return head
+		}
+	}
+	return line
+}
+
 // maxProperties is how many anchors and tags a value of YAML may have.
 const maxProperties = 2
 
@@ -89,9 +99,10 @@ func openedByLastWords(end string) (b block, ends bool) {
 
 // openedByList returns the block of the users of cloud-init.
 func openedByList(end string) block {
-	if !strings.HasSuffix(end, "chpasswd:") {
+	if !strings.Contains(end, "chpasswd:") {
 		return block{}
 	}
+	end = uncommented(end)
 	body := end[prefixEnd(end):]
 	if strings.Trim(body, " \t-") != "chpasswd:" {
 		return block{}

@@ -38,6 +38,10 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 		if value != "" && indent(body) <= b.indent {
 			b.left = 0
 		}
+		if list, ok := strings.CutPrefix(value, "list:"); ok && b.left > 0 {
+			clean := s.loginsOf(list)
+			return head + "list:" + clean, clean != list
+		}
 		return "", false
 	case b.logins:
 		if m := logins.get().FindStringSubmatchIndex(value); m != nil {
@@ -63,6 +67,11 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 	case !b.scalar && !b.blob && b.sure && indent(body) > b.indent && opensScalar(value):
 		*b = block{left: maxKeyLines, scalar: true, sure: true, indent: indent(body)}
 		return v, true
+	case b.named != "" && value == "":
+		return v, true
+	case b.named != "" && b.below >= secretKey && quotedAlone.get().MatchString(value):
+		b.scalar, b.sure, b.named = false, true, ""
+		return b.one(s, head, value)
 	case b.named != "":
 		if valueOpened.get().MatchString(body) {
 			b.nested = true
@@ -96,6 +105,9 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 		}
 	case b.scalar && value == "":
 		return v, true
+	case b.loose && indent(body) <= b.indent && !isRule(body):
+		b.scalar = false
+		return b.one(s, head, value)
 	case b.scalar && b.key && indent(body) > b.indent && isKey(value):
 		b.key, b.sure = false, true // all of it is one key
 		return head + s.digest(value), true
@@ -206,6 +218,9 @@ func (s *Sanitizer) blocks(v string) string {
 	}
 	return out.String()
 }
+
+// quotedAlone is a value in quotes that has a line of its own, in brackets behind its name.
+var quotedAlone = lazily(`^(?:"[^"]+"|'[^']+'),?$`)
 
 // joints are words of a sentence that a backslash broke behind the name of a secret.
 var joints = []string{"of", "for", "with", "from", "to", "in", "on", "and", "or", "is", "was", "that", "when", "then"}

@@ -139,6 +139,7 @@ type block struct {
 	left   int    // lines that still may be of it
 	indent int    // of the line with the name
 	scalar bool   // a block scalar of YAML: all lines that are indented deeper
+	loose  bool   // or the next line, as no colon was in front of the sign
 	sure   bool   // the name tells; else the value must look like a secret
 	blob   bool   // base64 over many lines, of which one carried a secret
 	long   int    // the least length of a line of it
@@ -146,9 +147,9 @@ type block struct {
 	item   bool   // a flag in a list: the value is the next item
 	logins bool   // lines of chpasswd
 	users  bool   // below it are users and passwords, of cloud-init
-	doc    string // the word that ends a here-document, of which each line is a secret
 	here   bool   // it is a here-document, which a line of the log itself ends, too
 	head   bool   // the line that opens it has the head of a log
+	doc    string // the word that ends a here-document, of which each line is a secret
 	goesOn bool   // the value of a flag is the first word of the next line
 	lone   bool   // and only if there is no other
 	bare   bool   // there was no sign: one may be in front of the value
@@ -228,7 +229,7 @@ func opened(v string) block {
 			end, doc = strings.TrimRight(head, " \t"), mark
 		}
 	}
-	end = blockHead(end)
+	end = blockHead(taggedHead(end))
 	if end == "" || strings.IndexByte(":=|>-+0123456789", end[len(end)-1]) < 0 {
 		return block{}
 	}
@@ -238,8 +239,9 @@ func opened(v string) block {
 		rest = end
 	}
 	rest = strings.TrimRight(strings.TrimRight(rest, "|>"), " \t")
+	loose := false
 	if name := strings.TrimSpace(rest[prefixEnd(rest):]); scalar && end[len(rest)] == ' ' && isColumn(name) && strings.IndexByte(name, ' ') < 0 {
-		rest += ":" // password |
+		rest, loose = rest+":", true // password |
 	}
 	if !strings.HasSuffix(rest, ":") && !strings.HasSuffix(rest, "=") {
 		return block{}
@@ -264,6 +266,7 @@ func opened(v string) block {
 		left:   1,
 		sure:   kind == deepKey || kind == secretKey && !strings.EqualFold(rest[name:], "token"),
 		scalar: scalar,
+		loose:  loose,
 		key:    kind == weakKey,
 		indent: indent(end[prefixEnd(end):]),
 		below:  kind,
@@ -293,7 +296,7 @@ var (
 	historyNumber = lazily(`^\d{1,6}  `)
 	heredoc       = lazily(`(?:\b(?:chpasswd|passwd|cryptsetup|kinit|sudo|read[ \t]+-[a-z]*s[a-z]*|` +
 		`read[ \t]+(?:-\w+[ \t]+)*\w*(?i:pass|pw|secret|token)\w*)\b|stdin\b|(?i:pass\w*|pwd|psk|secret|token|key)=\$\([ \t]*cat\b)[^<]*` +
-		`<<-?[ \t]*[\\"']*([A-Za-z_]+)["']?[ \t]*(?:[|>].*)?$|<<-?[ \t]*[\\"']*([A-Za-z_]+)["']?[ \t]*\|.*(?:passwd|cryptsetup|kinit|stdin)\b`)
+		`<<-?[ \t]*[\\"']*([A-Za-z_]+)["']?[ \t]*(?:[|>].*)?$|(?:^|[^<])<<-?[ \t]*[\\"']*([A-Za-z_]+)["']?[ \t]*\|.*(?:passwd|cryptsetup|kinit|stdin)\b`)
 	// assignedDoc is a here-document that is the value of a name, in Terraform and in scripts.
 	assignedDoc = lazily(`([\w.-]+)["']?[ \t]*[:=][ \t]*<<[-~]?[ \t]*\\*["']*([A-Za-z_]+)["']?$`)
 	// loneFlag is a flag in a line of its own, as oc describe prints the arguments of a container.
@@ -410,11 +413,11 @@ func openedByItem(end string) block {
 	return block{}
 }
 
-// maxFields bounds the fields of an object between its name and its value.
-const maxFields = 8
-
 // maxHereLines bounds a here-document, whose end a log may not have.
 const maxHereLines = 40
+
+// maxFields bounds the fields of an object between its name and its value.
+const maxFields = 8
 
 // open replaces a block by that which a line opens. One that waits for the value of a name goes
 // on over the other fields of the same object.
@@ -430,7 +433,6 @@ var userLine = lazily(`^(?:- )?["']?[A-Za-z_][\w.-]*:([^\s"']{4,})["']?$`)
 // logins are lines with a user, a colon and a password, as chpasswd reads them.
 var logins = lazily(`^[A-Za-z_][\w.-]*:(\S{4,})$`)
 
-func indent(v string) int { return len(v) - len(strings.TrimLeft(v, " \t")) }
 // loginOf is a user and a password in such a list, where it is a text in quotes or a list in brackets.
 var loginOf = lazily(`[A-Za-z_][\w.-]*:([^\s"'\\,\]]{4,})`)
 
@@ -456,3 +458,4 @@ func (b *block) leavesHere(head, body string) bool {
 	return b.here && (head != "" && !b.head || shellPrompt.get().MatchString(body))
 }
 
+func indent(v string) int { return len(v) - len(strings.TrimLeft(v, " \t")) }
