@@ -18,6 +18,7 @@ var numberMarks = []string{"45 45 45 45", "45,45,45,45", "45, 45, 45", "0x2d, 0x
 	"123 34 97 117 116 104", "123,34,97,117,116,104",
 	"7b2261757468",
 	"proctitle=", "70617373", "50415353", "746f6b656e", "736563726574", "112 97 115 115", "112,97,115,115", "112, 97, 115", // pass, PASS, token, secret
+	"700061007300", "500061007300", "700077006400", "74006f006b00", "73006500630072", "006100730073", // of UTF-16
 	"0x70, 0x61, 0x73", "0x70,0x61,0x73", "103, 104, 112, 95", "103,104,112,95", "103 104 112 95", "6768705f"} // ghp_
 
 var (
@@ -131,7 +132,10 @@ func (s *Sanitizer) tells(raw string) bool {
 	if keyStore(raw) || strings.Contains(raw, "openssh-key-v1") {
 		return true
 	}
-	raw = asShown(strings.ReplaceAll(raw, "\x00", " "))
+	if raw = strings.TrimPrefix(strings.TrimPrefix(raw, "\xff\xfe"), "\xfe\xff"); strings.Count(raw, "\x00")*2 < len(raw)-1 {
+		raw = strings.ReplaceAll(raw, "\x00", " ") // between arguments, and not of UTF-16
+	}
+	raw = asShown(raw)
 	text := textStart(raw)
 	return len(text) == len(raw) && (s.finds(text) || len((&bodyReader{opaque: s.opaque}).read(text)) > 0)
 }
@@ -139,6 +143,9 @@ func (s *Sanitizer) tells(raw string) bool {
 // hexText reports whether hexadecimal begins as text does, which that of a digest hardly does.
 func hexText(run string) bool {
 	raw, err := hex.DecodeString(run[:min(len(run), 16)])
+	if strings.HasPrefix(string(raw), "\xff\xfe") || strings.HasPrefix(string(raw), "\xfe\xff") { // the mark of UTF-16
+		raw = raw[2:]
+	}
 	text := strings.ReplaceAll(strings.TrimLeft(string(raw), "\x1b"), "\x00", " ") // of a color; between arguments
 	return err == nil && textStart(text) == text
 }

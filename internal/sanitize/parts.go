@@ -239,7 +239,10 @@ func (s *Sanitizer) revealsSecret(blob string, left *int, deeper int) bool {
 			*left -= len(text)
 			raw = text
 		}
-		raw = asShown(raw)
+		least, size := minText, len(raw)
+		if raw = asShown(raw); len(raw)*2 <= size { // of UTF-16
+			least = minText / 2
+		}
 		for _, mark := range []string{"PRIVATE KEY-----", `"auth"`, `"auths"`, "openssh-key-v1"} {
 			if strings.Contains(raw, mark) {
 				return true
@@ -249,10 +252,10 @@ func (s *Sanitizer) revealsSecret(blob string, left *int, deeper int) bool {
 			return false // no key, else keyStoreIn had found it
 		}
 		whole := true
-		for len(raw) >= minText {
+		for len(raw) >= least {
 			text := textStart(raw)
 			whole = whole && len(text) == len(raw)
-			if len(text) >= minText && (s.finds(text) || deeper > 0 && s.nested(text, left, deeper-1)) {
+			if len(text) >= least && (s.finds(text) || deeper > 0 && s.nested(text, left, deeper-1)) {
 				return true
 			}
 			_, size := utf8.DecodeRuneInString(raw[len(text):])

@@ -45,6 +45,9 @@ func readings(v string) []string {
 
 // asShown returns decoded text as a terminal shows it, and bytes that are none as they are.
 func asShown(raw string) string {
+	if strings.HasPrefix(raw, "\xff\xfe") || strings.HasPrefix(raw, "\xfe\xff") { // the mark of UTF-16
+		raw = raw[2:]
+	}
 	if !covered(raw) || !utf8.ValidString(raw) {
 		return raw
 	}
