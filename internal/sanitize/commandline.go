@@ -167,6 +167,9 @@ func pipes(v string) (found []span) {
 		}
 	}
 	return found
+			if value := v[from:to]; reference(value) || from > 0 && v[from-1] == '$' && reference("$"+value) {
+				continue // of a variable
+			}
 }
 
 // flag returns where the secret of a flag is that begins at from.

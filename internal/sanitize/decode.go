@@ -87,6 +87,8 @@ func (s *Sanitizer) decoded(v string, w view) *decoder {
 // named looks for the value of a name.
 func (d *decoder) named(from, end int, kind keyKind) {
 	switch {
+	case d.t[from:end] == "passwd" && d.listsUsers(from, end):
+		return
 	case d.isNameField(from) || kind == deepKey && d.isTypeField(from):
 		d.header = headerOf(d.t[from:end])
 		defer func() { d.header = "" }()
@@ -115,6 +117,13 @@ func (d *decoder) named(from, end int, kind keyKind) {
 		d.change(from, max(at, d.done), kind, len(d.found) > found)
 	}
 }
+
+// listsUsers reports whether "passwd" is the file with the users of a machine, or the users in a config of Ignition.
+func (d *decoder) listsUsers(from, end int) bool {
+	return strings.HasSuffix(d.t[:from], "/etc/") || usersBehind.get().MatchString(d.t[end:min(len(d.t), end+64)])
+}
+
+var usersBehind = lazily(`^\\*["']?:[ \t\r\n]*\{[ \t\r\n]*\\*["']?(?:users|groups)\\*["']?:[ \t]*\[`)
 
 // behindName reads what stands behind a name that ends at end, and its quotes at at.
 func (d *decoder) behindName(from, end, at, blank int, kind keyKind, quoted bool) {

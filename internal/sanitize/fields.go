@@ -167,6 +167,9 @@ func (s *Sanitizer) arguments(v []any) {
 // "passwd:false" (openshift/machine-config-operator:pkg/daemon/update.go), or the
 // next word of a sentence about a flag.
 func noFlag(v string) bool {
+	if strings.HasPrefix(v, "{{") && template(v) {
+		return false
+	}
 	if i := strings.IndexAny(v, ",;"); i > 0 {
 		v = v[:i]
 	}
@@ -203,10 +206,47 @@ var readElsewhere = lazily(`^(?:os\.(?:Getenv|LookupEnv|getenv|environ\.get)\(\\
 // reference reports whether a value is the name of a variable, as $(DB_PASSWORD). Its
 // end may have been taken for one of the text around it.
 func reference(v string) bool {
-	if len(v) < 4 || v[0] != '$' || v[1] != '(' && v[1] != '{' {
+	switch {
+	case len(v) < 3:
 		return false
+	case v[0] == '$' && v[1] != '(' && v[1] != '{':
+		return variable(strings.TrimRight(v[1:], ")}"))
+	case v[0] != '$':
+		return strings.IndexByte("vldme", v[0]) >= 0 && terraformed.get().MatchString(v)
 	}
 	return only(strings.TrimRight(v[2:], ")}"), alphanumeric+"_.")
+}
+
+// variable reports whether a text is the name of a variable of a shell: in capitals, or the name of a secret.
+func variable(name string) bool {
+	if !only(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") || name == "" || !letter(name[0]) && name[0] != '_' {
+		return false
+	}
+	if digits := strings.ContainsAny(name, "0123456789"); name == strings.ToUpper(name) {
+		return len(name) > 1 && (!digits || kindOfKey(name) >= maybeKey)
+	} else if digits || name[0] < 'a' {
+		return false
+	}
+	return kindOfKey(name) >= maybeKey
+}
+
+// terraformed is where Terraform finds a value. The end may have been taken for one of the text around it.
+var terraformed = lazily(`^(?:var|local|data|module|each|ephemeral)\.[a-z_]+(?:_[a-z0-9]+)*(?:\.[a-z_]+[a-z0-9]?|\[(?:\\*["'])?[\w.-]*(?:\\*["'])?\]?)*$`)
+
+// template reports whether a value is an expression of a template that has no value of its own.
+func template(v string) bool {
+	body, ok := strings.CutSuffix(strings.TrimRight(v[2:], " "), "}}")
+	body = strings.Trim(body, " \t-")
+	if !ok || body == "" || !letter(body[0]) && body[0] != '.' && body[0] != '$' || strings.Contains(body, "default") || strings.ContainsAny(body, "{}") {
+		return false
+	}
+	parts := strings.FieldsFunc(body, func(r rune) bool { return r == '\'' || r == '"' || r == '\\' })
+	for i := 1; i < len(parts); i += 2 {
+		if chosen(parts[i], false) {
+			return false
+		}
+	}
+	return strings.ContainsAny(v[2:3], " -.") || strings.ContainsAny(body, ".(|") && !chosen(body, false)
 }
 
 // likelySecret reports whether a value looks like a credential rather than like a

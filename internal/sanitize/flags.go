@@ -170,7 +170,7 @@ func isKey(value string) bool { return randomKey(value) && value[0] != '/' }
 // secretOf returns where the secret is in the value of a flag.
 func (u flagUse) secretOf(value string) (from, to int) {
 	after := func(sign string) (int, int) {
-		if i := strings.Index(value, sign); i >= 0 && i+1 < len(value) {
+		if i := strings.Index(value, sign); i >= 0 && i+1 < len(value) && !reference(value[i+1:]) {
 			return i + 1, len(value)
 		}
 		return 0, 0
