@@ -21,7 +21,7 @@ func (d *decoder) kindAt(i, end int) keyKind {
 	}
 	two := d.t[from:i-1] + d.t[i:end]
 	switch joined := kindOfKey(two); {
-	case joined > kind && (joined == deepKey || joined == secretKey && (!d.sentenceBefore(from) || d.numbered(end))):
+	case joined > kind && (joined == deepKey || joined == secretKey && (!d.sentenceBefore(from) || d.numbered(end) || strings.HasPrefix(d.t[end:], " is "))):
 		return joined
 	case isPublicName(two):
 		return plainKey

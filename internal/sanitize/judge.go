@@ -56,7 +56,11 @@ func secretIn(value string, kind keyKind, how relation, quoted bool) (from, to i
 
 // credentialWord reports whether a word of a sentence is a credential.
 func credentialWord(w string, kind keyKind, how relation, first, quoted bool) bool {
-	if kind < maybeKey || len(w) < 6 || len(w) > 512 || strings.ContainsAny(w, "\\[]{}@&%") || strings.IndexByte(w, '/') >= 0 && !sixtyFour(w) {
+	signs := "\\[]{}@&%"
+	if how == told && kind == deepKey && strings.IndexByte(signs+"</", w[0]) < 0 {
+		signs = "[]@" // a sentence that tells a password
+	}
+	if kind < maybeKey || len(w) < 6 || len(w) > 512 || strings.ContainsAny(w, signs) || strings.IndexByte(w, '/') >= 0 && !sixtyFour(w) {
 		return false
 	}
 	switch {

@@ -254,6 +254,9 @@ func (d *decoder) element(from, end int, kind keyKind) bool {
 		return false
 	}
 	stop := strings.IndexAny(d.t[end:min(len(d.t), end+256)], "<>")
+	if stop > 0 && d.t[end+stop] == '>' && d.attribute(end, end+stop, kind) {
+		return true
+	}
 	if stop < 0 || d.t[end+stop] != '>' || stop > 0 && d.t[end+stop-1] == '/' || stop > 0 && strings.IndexByte(" \t\n\r", d.t[end]) < 0 {
 		return false
 	}
@@ -280,6 +283,17 @@ func (d *decoder) element(from, end int, kind keyKind) bool {
 	return d.besideAt(at, at+len(text), kind, true)
 }
 
+// attribute reads the value of an element that is an attribute of it: <password value="X"/>.
+func (d *decoder) attribute(from, to int, kind keyKind) bool {
+	if strings.IndexByte(d.t[from:to], '=') < 0 {
+		return false
+	}
+	m := valueAttribute.get().FindStringIndex(d.t[from:to])
+	return m != nil && d.quote(from+m[1]) && d.t[from+m[1]+1] != d.t[from+m[1]] && d.value(from+m[1], kind, beside)
+}
+
+var valueAttribute = lazily(`[ \t\r\n](?i:value|val|text|plain|content)[ \t]*=[ \t]*`)
+
 // maxComments bounds the comments in front of the text of an element.
 const maxComments = 4
 
@@ -297,6 +311,9 @@ func (d *decoder) below(from, line int, kind keyKind) {
 
 // sentence reads what follows a name without a sign between.
 func (d *decoder) sentence(at int, kind keyKind) {
+	if kind == deepKey && d.changedWords(at) {
+		return
+	}
 	if d.quote(at) && kind >= secretKey && strings.IndexByte(" \t(", d.t[at-1]) >= 0 {
 		if d.value(at, kind, listed) {
 			return
@@ -315,16 +332,30 @@ func (d *decoder) behind(at int, kind keyKind) {
 		for to < len(d.t) && to < i+128 && strings.IndexByte(wordEnds, d.t[to]) < 0 {
 			to++
 		}
-		if to == i || strings.IndexFunc(d.t[i:to], isAtom) >= 0 || isField(d.t[i:to]) || first && d.t[i] == '\n' {
+		if to == i || strings.IndexFunc(d.t[i:to], isAtom) >= 0 || isField(d.t[i:to]) && !(how == told && kind == deepKey && mixedField(d.t[i:to])) || first && d.t[i] == '\n' {
 			return // the value is hidden, or another field begins
+		}
+		if how == told && kind == deepKey {
+			to = d.toldEnd(i, to)
 		}
 		w := d.t[i:to]
 		if next := skip(d.t, to, " \t"); kind == deepKey && (w == "is:" || w == "was:" || w == "are:" || first && (w == "is" || w == "was") && d.quote(next)) {
 			d.value(next, kind, assigned)
 			return
 		}
+		if len(w) < 5 && w == strings.ToUpper(w) {
+			w = strings.ToLower(w)
+		}
 		switch w {
-		case "is", "was", "to", "are", "be", "with", "for", "of", "from", "by":
+		case "now", "still", "currently":
+			if how == told {
+				i, first = to, false
+				continue
+			}
+		case "is", "was", "to", "are", "be", "with", "for", "of", "from", "by", "Is", "To":
+			if w == "Is" || w == "To" {
+				w = strings.ToLower(w)
+			}
 			if w == "is" || w == "was" || w == "to" {
 				how = told
 			}
@@ -345,6 +376,23 @@ func (d *decoder) behind(at int, kind keyKind) {
 		}
 		i, first, about = to, false, false
 	}
+}
+
+// toldEnd returns where a word ends that a sentence tells as a password: signs that end other words may be in it.
+func (d *decoder) toldEnd(from, to int) int {
+	for to < len(d.t) && to-from < 128 && to > from && strings.IndexByte(";<>", d.t[to]) >= 0 && to+1 < len(d.t) && (word(d.t[to+1]) || d.t[to] == d.t[to+1]) &&
+		strings.ContainsAny(d.t[from:to], "0123456789") {
+		for to++; to < len(d.t) && strings.IndexByte(wordEnds, d.t[to]) < 0; {
+			to++
+		}
+	}
+	return to
+}
+
+// mixedField reports whether what stands in front of a colon is no name of a field: it has digits.
+func mixedField(w string) bool {
+	name, _, ok := strings.Cut(w, ":")
+	return ok && strings.IndexByte(name, '=') < 0 && classesOf(name).upper > 0 && strings.ContainsAny(name, "0123456789")
 }
 
 // wordEnds are the signs between words.
