@@ -153,7 +153,10 @@ func (d *decoder) behindName(from, end, at, blank int, kind keyKind, quoted bool
 			d.value(next, kind, listed)
 		}
 	case quoted && (d.t[blank] == ',' || d.t[blank] == ';'):
-		if next := skip(d.t, blank+1, " \t"); d.quote(next) && from > 0 && d.quote(from-1) && !d.namesField(next) {
+		next := skip(d.t, blank+1, " \t")
+		if size := len(serialized.get().FindString(d.t[next:min(len(d.t), next+16)])); size > 0 {
+			d.value(next+size, kind, assigned)
+		} else if d.quote(next) && from > 0 && d.quote(from-1) && !d.namesField(next) {
 			d.value(next, kind, listed)
 		}
 	case d.t[blank] == '(' && blank == at:
@@ -175,6 +178,9 @@ func (d *decoder) behindName(from, end, at, blank int, kind keyKind, quoted bool
 	}
 }
 
+// serialized is the length in front of a text that PHP serializes.
+var serialized = lazily(`^s:\d{1,9}:`)
+
 // namesField reports whether what is in quotes at a place is the name of the next field.
 func (d *decoder) namesField(at int) bool {
 	end := d.nameEnd(at + 1)
@@ -191,7 +197,7 @@ func (d *decoder) place(from, end, sign int, kind keyKind) keyKind {
 		n = len(value)
 	}
 	switch assigns := d.t[sign-1] == '='; {
-	case assigns && kind >= maybeKey && isVariable(d.t[from:end]),
+	case assigns && kind >= maybeKey && (isVariable(d.t[from:end]) || n > 0 && strings.HasSuffix(d.t[from:end], "_pass") && !only(value[:n], "0123456789./%")),
 		assigns && kind == secretKey && (from > 0 && strings.IndexByte("?&", d.t[from-1]) >= 0 || n > 0 && n < len(value) && value[n] == '&'):
 		return deepKey
 	case kind >= maybeKey && kind < deepKey && end-from > 2 && d.t[from]|0x20 == 'x' && d.t[from+1] == '-':

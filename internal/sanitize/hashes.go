@@ -32,8 +32,8 @@ var hashForms = []form{
 	{"grub.pbkdf2", lazily(`(grub\.pbkdf2\.sha512\.\d+\.[0-9A-Fa-f.]{16,})`)}, // grub2-mkpasswd-pbkdf2
 	// userPassword of LDAP (RFC 2307) and htpasswd -s.
 	{"{", lazily(`(?i)\{(?:s?sha(?:224|256|384|512)?|s?md5|crypt|pbkdf2[a-z0-9-]*|argon2[a-z]*|bcrypt)\}([./A-Za-z0-9$=,+_-]{8,})`)},
-	{"SCRAM-SHA-", lazily(`(SCRAM-SHA-(?:1|256)\$\d+:[^\s"'\\]{16,})`)}, // PostgreSQL
-	{"md5", lazily(`\b(md5[0-9a-f]{32})\b`)},                            // PostgreSQL before 14, PgBouncer
+	{"SCRAM-SHA-", lazily(`(SCRAM-SHA-(?:1|224|256|384|512)\$\d+:[^\s"'\\]{16,})`)}, // PostgreSQL, Kafka
+	{"md5", lazily(`\b(md5[0-9a-f]{32})\b`)}, // PostgreSQL before 14, PgBouncer
 	// MySQL.
 	{"*", lazily(`(?:^|[^*\w])(\*[0-9A-F]{40})\b|` +
 		`(?i:password|authentication_string|identified)[^\r\n]{0,40}['"](\*[0-9A-Fa-f]{40})['"]`)},

@@ -32,6 +32,8 @@ func secretIn(value string, kind keyKind, how relation, quoted bool) (from, to i
 		return 0, 0
 	case kind == loginKey, kind == userKey:
 		return loginSecret(value)
+	case kind == weakKey && how <= set && strings.HasPrefix(value, "base64:") && randomKey(value[len("base64:"):]): // of Laravel
+		return len("base64:"), end
 	case kind == weakKey:
 		if colon := strings.IndexByte(value, ':'); colon > 0 && how <= set && randomKey(value[:colon]) {
 			return 0, colon // of a list with colons between, as of qemu's rbd
