@@ -32,17 +32,7 @@ func (b *block) next(s *Sanitizer, v string) (string, bool) {
 		b.left = 0
 		return head + s.digest(strings.TrimSuffix(value, b.doc)) + b.doc, true
 	case b.users:
-		if m := userLine.get().FindStringSubmatchIndex(value); m != nil && indent(body) > b.indent && value[m[2]:m[3]] != "RANDOM" {
-			return head + value[:m[2]] + s.digest(value[m[2]:m[3]]) + value[m[3]:], true
-		}
-		if value != "" && indent(body) <= b.indent {
-			b.left = 0
-		}
-		if list, ok := strings.CutPrefix(value, "list:"); ok && b.left > 0 {
-			clean := s.loginsOf(list)
-			return head + "list:" + clean, clean != list
-		}
-		return "", false
+		return b.user(s, head, body)
 	case b.logins:
 		if m := logins.get().FindStringSubmatchIndex(value); m != nil {
 			return head + value[:m[2]] + s.digest(value[m[2]:m[3]]), true

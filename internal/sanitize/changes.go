@@ -64,7 +64,8 @@ func (d *decoder) newValue(at int, kind keyKind) {
 }
 
 // wordChange is a change of a password in a sentence, whose values may be words.
-var wordChange = lazily(`^(?:(?:was |has been )?(?:changed|rotated|updated|reset|modified) from ([^\s"',;]{4,64}) to |([^\s"',;]{4,64}) (?:->|=>|→) )([^\s"',;]{4,64})(?:[\s"',;]|$)`)
+var wordChange = lazily(`^(?:(?:was |has been )?(?:changed|rotated|updated|reset|modified) from ([^\s"',;]{4,64}) to |` +
+	`([^\s"',;]{4,64}) (?:->|=>|→) )([^\s"',;]{4,64})(?:[\s"',;]|$)`)
 
 // changedWords reads "changed from X to Y" and "X -> Y" behind the name of a password, where both are words that do not tell
 // how it is.
@@ -83,7 +84,8 @@ func (d *decoder) changedWords(at int) bool {
 	}
 	end := m[6] + len(strings.TrimRight(text[m[6]:m[7]], ".:"))
 	for _, w := range []string{text[from:to], text[m[6]:end]} {
-		if len(w) < minOpen || hasAtom(w) || !noFlag(w) || slices.Contains(statusWords, strings.ToLower(w)) || slices.Contains(aboutPasswords, strings.ToLower(w)) ||
+		lower := strings.ToLower(w)
+		if len(w) < minOpen || hasAtom(w) || !noFlag(w) || slices.Contains(statusWords, lower) || slices.Contains(aboutPasswords, lower) ||
 			lowPath.get().MatchString(w) || isTime(w) || strings.IndexByte(w, '=') >= 0 {
 			return false
 		}
@@ -101,11 +103,14 @@ func changeArrow(text string) bool {
 }
 
 // aboutPasswords are words behind "password" that tell what of it changes, or how.
-var aboutPasswords = []string{"policy", "policies", "prompt", "authentication", "auth", "hash", "hashes", "file", "field", "change", "changes", "login", "logins", "manager",
-	"store", "check", "checks", "length", "strength", "expiry", "expiration", "age", "state", "status", "type", "format", "source", "reset", "rotation", "entry", "form",
-	"page", "screen", "disabled", "enabled", "strict", "strong", "weak", "plaintext", "cleartext", "hidden", "visible", "hashed", "memory", "disk", "file", "secret",
-	"vault", "initial", "temporary", "permanent", "random", "generated", "external", "internal", "manual", "automatic", "user", "admin", "root", "error", "success",
-	"failure", "pending", "stale", "current", "previous", "outdated", "custom", "standard", "unencrypted"}
+var aboutPasswords = []string{
+	"policy", "policies", "prompt", "authentication", "auth", "hash", "hashes", "file", "field", "change", "changes", "login",
+	"logins", "manager", "store", "check", "checks", "length", "strength", "expiry", "expiration", "age", "state", "status",
+	"type", "format", "source", "reset", "rotation", "entry", "form", "page", "screen", "disabled", "enabled", "strict", "strong",
+	"weak", "plaintext", "cleartext", "hidden", "visible", "hashed", "memory", "disk", "secret", "vault", "initial", "temporary",
+	"permanent", "random", "generated", "external", "internal", "manual", "automatic", "user", "admin", "root", "error",
+	"success", "failure", "pending", "stale", "current", "previous", "outdated", "custom", "standard", "unencrypted",
+}
 
 // change reads the two values of a change behind the name of a secret, up to the end of its
 // sentence, or of the lines that are indented below it; first says that the first one was found.

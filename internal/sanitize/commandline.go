@@ -79,7 +79,8 @@ const atomClass = `\x{100000}-\x{10fffd}`
 var piped = []form{
 	{"|", lazily(`\b(?:echo|printf|print|yes|cat[ \t]*<<<)[ \t]*(?:(?:-[neE]+|--|'%s(?:\\+n)?'|"%s(?:\\+n)?"|%s)[ \t]+)*\$?` + shellWord +
 		`(?:\\+n)?(?:\\*["'])?(?:[ \t]*;[^|\r\n]{0,100})?[ \t]*[)}]?[ \t]*\|[^\r\n;]{0,200}?` +
-		`(?:passwd\b|/dev/stdin\b|\bcryptsetup\b|\bkinit\b|--?(?:password-)?stdin\b|\bsudo(?:[ \t]+(?:-[A-Za-z]+(?:[ \t]+[^\s|;-][^\s|;]*)?|--[\w-]+(?:=\S+)?)){0,4}?[ \t]+(?:-[A-Za-z]*S|--stdin))`)},
+		`(?:passwd\b|/dev/stdin\b|\bcryptsetup\b|\bkinit\b|--?(?:password-)?stdin\b|` +
+		`\bsudo(?:[ \t]+(?:-[A-Za-z]+(?:[ \t]+[^\s|;-][^\s|;]*)?|--[\w-]+(?:=\S*)?)){0,4}?[ \t]+(?:-[A-Za-z]*S|--stdin))`)},
 	{"chpasswd", lazily(`\b(?:echo|printf|cat[ \t]*<<<)[ \t]+(?:-[neE]+[ \t]+)?\$?(?:\\*["'])?[^\s"':|]+:([^"'|\\\r\n]+)(?:\\*["'])?` +
 		`[ \t]*\|[ \t]*(?:sudo[ \t]+)?(?:\S*/)?chpasswd\b`)},
 	{"chpasswd", lazily(`\bprintf[ \t]+(?:--[ \t]+)?(?:"[^"\r\n]*%[^"\r\n]*"|'[^'\r\n]*%[^'\r\n]*')[ \t]+([^|\r\n]*[^|\s])[ \t]*` +
@@ -92,37 +93,39 @@ var piped = []form{
 }
 
 // positionMarks are in every text that positions finds something in.
-var positionMarks = []string{"identified", "set password", "password", "vault login", "vault  login", "net use", "net  use", "net.exe", "sqlplus", "send \"", "send \\\"", "securestring",
+var positionMarks = []string{"identified", "set password", "password", "vault login", "vault  login", "net use", "net  use", "net.exe", "net1 use", "vault\tlogin",
+	"sqlplus", "send \"", "send \\\"", "securestring",
 	"nmcli", "wpa_passphrase", "requirepass", "masterauth", "jdbc:oracle", "auth_pass",
 	"snmp-server", "key 7 ", "key-string 7", "secret 7 ", "private-mac", "private-hash", "smcipmitool", "passwd", "passphrase", "_pass", "_psk ", "_pw "}
 
 // positioned are secrets that only their place in a command or statement tells.
 var positioned = []form{
-	{"", lazily(`(?i)\bidentified(?:[ \t]+(?:with|via)[ \t]+\S+)?[ \t]+(?:by|as|using)(?:[ \t]+password)?[ \t]+\\*["']([^"'\s\\]{4,})`)},
-	{" ", lazily(`(?i)\b(?:(?:create|alter)[ \t]+(?:user|role|login|(?:(?:public|shared)[ \t]+)*database[ \t]+link)|set[ \t]+role|grant[ \t]+\w+)\b[^\r\n;]{1,160}?` +
+	{"~identified", lazily(`(?i)\bidentified(?:[ \t]+(?:with|via)[ \t]+\S+)?[ \t]+(?:by|as|using)(?:[ \t]+password)?[ \t]+\\*["']([^"'\s\\]{4,})`)},
+	{"~identified", lazily(`(?i)\b(?:(?:create|alter)[ \t]+(?:user|role|login|(?:(?:public|shared)[ \t]+)*database[ \t]+link)|` +
+		`set[ \t]+role|grant[ \t]+\w+)\b[^\r\n;]{1,160}?` +
 		`\bidentified[ \t]+by[ \t]+([^\s"';,()\\]{4,})`)}, // of Oracle
-	{" ", lazily(`(?i)\bidentified[ \t]+by[ \t]+(?:\\*"[^"\r\n]+"|\S+)[ \t]+replace[ \t]+(?:\\*")?([^\s"';,()\\]{4,})`)},
-	{"", lazily(`(?i)\bpassword(?:[ \t]*=[ \t]*|[ \t]*\([ \t]*|[ \t]+)(?:e|n|u&)?\\*'([^'\r\n\\]{4,})\\*'`)},
+	{"~identified", lazily(`(?i)\bidentified[ \t]+by[ \t]+(?:\\*"[^"\r\n]+"|\S+)[ \t]+replace[ \t]+(?:\\*")?([^\s"';,()\\]{4,})`)},
+	{"'", lazily(`(?i)\bpassword(?:[ \t]*=[ \t]*|[ \t]*\([ \t]*|[ \t]+)(?:e|n|u&)?\\*'([^'\r\n\\]{4,})\\*'`)},
 	{"password", lazily(`\buser[ \t]+set[ \t]+password[ \t]+\S+[ \t]+` + shellWord)}, // ipmitool
 	{"assword", lazily(`(?i)\bset[ \t]+[\w.]+\.password[ \t]+` + shellWord)},         // racadm
 	{"vault", lazily(`\bvault[ \t]+login[ \t]+(?:-[\w-]+(?:=\S+)?[ \t]+)*(?:token=)?(?:\\*["'])?([^\s"'\\=-][^\s"'\\]{7,})`)},
 	// PowerShell: flags in any order and shortened, the value with -String, or without.
-	{"", lazily(`(?i)\bConvertTo-SecureString(?:[ \t]|\x60[ \t]*\r?\n)+(?:-(?:a|f)\w*(?:[ \t]|\x60[ \t]*\r?\n)+)*(?:-s\w*(?::|[ \t]+))?` +
+	{"~securestring", lazily(`(?i)\bConvertTo-SecureString(?:[ \t]|\x60[ \t]*\r?\n)+(?:-(?:a|f)\w*(?:[ \t]|\x60[ \t]*\r?\n)+)*(?:-s\w*(?::|[ \t]+))?` +
 		`(?:\\*"([^"\r\n\\]+)|\\*'([^'\r\n\\]+)|([^\s"'$(|;)\x60-][^\s"'|;)]*))`)},
-	{"", lazily(`(?i)["']([^"'\s|]{6,})\\*["'][ \t]*\|[ \t]*ConvertTo-SecureString\b`)},
-	{"/", lazily(`(?i)\bsqlplus[ \t]+(?:-\w+[ \t]+)*["']?[^\s/"']+/(?:\\*"([^"\r\n\\]+)\\*"|([^\s@"']+))@`)},
-	{"/", lazily(`(?i)\bnet(?:\.exe)?[ \t]+use\b[^\r\n]{0,200}/user:(?:\\*"[^"\r\n]+"|[^\s"]+)[ \t]+(?:\\*"([^"\r\n\\]{4,})\\*"|([^\s"'\\/][^\s"'\\]{3,}))`)},
+	{"~securestring", lazily(`(?i)["']([^"'\s|]{6,})\\*["'][ \t]*\|[ \t]*ConvertTo-SecureString\b`)},
+	{"~sqlplus", lazily(`(?i)\bsqlplus[ \t]+(?:-\w+[ \t]+)*["']?[^\s/"']+/(?:\\*"([^"\r\n\\]+)\\*"|([^\s@"']+))@`)},
+	{"~/user:", lazily(`(?i)\bnet1?(?:\.exe)?[ \t]+use\b[^\r\n]{0,200}/user:(?:\\*"[^"\r\n]+"|[^\s"]+)[ \t]+(?:\\*"([^"\r\n\\]{4,})\\*"|([^\s"'\\/][^\s"'\\]{3,}))`)},
 	// net use Z: \\host\share PASSWORD
-	{`\`, lazily(`(?i)\bnet(?:\.exe)?[ \t]+use[ \t]+(?:(?:[a-z]:|\*)[ \t]+)?(?:\\*"\\+[^"\r\n]+"|\\+\S+)[ \t]+` +
+	{`\`, lazily(`(?i)\bnet1?(?:\.exe)?[ \t]+use[ \t]+(?:(?:[a-z]:|\*)[ \t]+)?(?:\\*"\\+[^"\r\n]+"|\\+\S+)[ \t]+` +
 		`(?:\\*"([^"\r\n\\]{4,})\\*"|([^\s"'\\/*][^\s"'\\]{3,}))(?:[ \t]+/[a-z]|["'\\]|[ \t\r]*(?:\n|$))`)},
-	{" ", lazily(`(?i)\bnet(?:\.exe)?[ \t]+user[ \t]+(?:/\w+[ \t]+)*(?:\\*"[^"\r\n]+"|[^\s"]+)[ \t]+(?:/\w+[ \t]+)*` +
+	{"~net user|net  user|net.exe|net1|net\tuser", lazily(`(?i)\bnet1?(?:\.exe)?[ \t]+user[ \t]+(?:/\w+[ \t]+)*(?:\\*"[^"\r\n]+"|[^\s"]+)[ \t]+(?:/\w+[ \t]+)*` +
 		`(?:\\*"([^"\r\n\\]{4,})\\*"|([^\s"'\\/][^\s"'\\]{3,}))`)},
 	{"nmcli", lazily(`\bnmcli\b[^\r\n|;]{0,100}?[ \t]w(?:ifi)?[ \t][^\r\n|;]{0,160}?[ \t]password[ \t]+` + shellWord)},
 	{"nmcli", lazily(`\bnmcli\b[^\r\n|;]{0,100}?[ \t](?:m(?:od(?:ify)?)?|add)[ \t][^\r\n|;]{0,160}?[ \t]` +
 		`(?:[\w-]+\.(?:[\w-]*psk|[\w-]*password|wep-key\d|pin)|password)[ \t]+` + shellWord)},
 	{"wpa_passphrase", lazily(`\bwpa_passphrase[ \t]+(?:"[^"\r\n]+"|'[^'\r\n]+'|[^\s"']+)[ \t]+` + shellWord)},
-	{"set-user-password", lazily(`\bset-user-password[ \t]+[^\s-]\S*[ \t]+\S+[ \t]+` + shellWord)},                   // virsh
-	{"", lazily(`(?i)\bconfig\\*"?[ \t]+\\*"?set\\*"?[ \t]+\\*"?(?:requirepass|masterauth)\\*"?[ \t]+` + shellWord)}, // redis-cli
+	{"set-user-password", lazily(`\bset-user-password[ \t]+[^\s-]\S*[ \t]+\S+[ \t]+` + shellWord)},                                          // virsh
+	{"~requirepass|masterauth", lazily(`(?i)\bconfig\\*"?[ \t]+\\*"?set\\*"?[ \t]+\\*"?(?:requirepass|masterauth)\\*"?[ \t]+` + shellWord)}, // redis-cli
 	{"jdbc:oracle:", lazily(`\bjdbc:oracle:\w{1,16}:[^\s/@:"'\\]{1,128}/(?:\\*")?([^\s"'@\\]+)(?:\\*")?@`)},
 	{"snmp-server", lazily(`\bsnmp-server[ \t]+community[ \t]+(?:\d[ \t]+)?(?:\\*["'])?([^\s"'<>\\]{4,})(?:\\*["'])?[ \t]+(?i:ro|rw|view|ipv6)\b`)}, // switches
 	{typeSeven, lazily(`(?:\bkey|\bkey-string|\bpassword|\bsecret)[ \t]+7[ \t]+([0-5]\d(?:[0-9A-F]{2}){3,62})(?:["'\s]|$)`)},

@@ -118,13 +118,6 @@ func (d *decoder) named(from, end int, kind keyKind) {
 	}
 }
 
-// listsUsers reports whether "passwd" is the file with the users of a machine, or the users in a config of Ignition.
-func (d *decoder) listsUsers(from, end int) bool {
-	return strings.HasSuffix(d.t[:from], "/etc/") || usersBehind.get().MatchString(d.t[end:min(len(d.t), end+64)])
-}
-
-var usersBehind = lazily(`^\\*["']?:[ \t\r\n]*\{[ \t\r\n]*\\*["']?(?:users|groups)\\*["']?:[ \t]*\[`)
-
 // behindName reads what stands behind a name that ends at end, and its quotes at at.
 func (d *decoder) behindName(from, end, at, blank int, kind keyKind, quoted bool) {
 	sign := d.sign(blank, quoted)
@@ -180,12 +173,6 @@ func (d *decoder) behindName(from, end, at, blank int, kind keyKind, quoted bool
 
 // serialized is the length in front of a text that PHP serializes.
 var serialized = lazily(`^s:\d{1,9}:`)
-
-// namesField reports whether what is in quotes at a place is the name of the next field.
-func (d *decoder) namesField(at int) bool {
-	end := d.nameEnd(at + 1)
-	return end > at+1 && d.quote(end) && skip(d.t, end+1, " \t") < len(d.t) && d.t[skip(d.t, end+1, " \t")] == ':'
-}
 
 // place returns what a name says where more than itself tells: it is a variable of an environment,
 // a field of a query, or a header of HTTP.

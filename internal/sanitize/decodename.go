@@ -48,3 +48,16 @@ func (d *decoder) nameEnd(i int) int {
 	}
 	return i
 }
+
+// listsUsers reports whether "passwd" is the file with the users of a machine, or the users in a config of Ignition.
+func (d *decoder) listsUsers(from, end int) bool {
+	return strings.HasSuffix(d.t[:from], "/etc/") || usersBehind.get().MatchString(d.t[end:min(len(d.t), end+64)])
+}
+
+var usersBehind = lazily(`^\\*["']?:[ \t\r\n]*\{[ \t\r\n]*\\*["']?(?:users|groups)\\*["']?:[ \t]*\[`)
+
+// namesField reports whether what is in quotes at a place is the name of the next field.
+func (d *decoder) namesField(at int) bool {
+	end := d.nameEnd(at + 1)
+	return end > at+1 && d.quote(end) && skip(d.t, end+1, " \t") < len(d.t) && d.t[skip(d.t, end+1, " \t")] == ':'
+}

@@ -1,5 +1,7 @@
 package sanitize
 
+import "strings"
+
 // Here the lines of a text are read that a string of JSON holds: password: |\n  X\n. What opens a block in a file does so
 // in the file that is a value of an object.
 
@@ -12,6 +14,7 @@ func (s *Sanitizer) escapedBlocks(v string, w view) (found []span) {
 	var b block
 	for at := 0; at <= len(w.text); {
 		end, ends := quotedLineEnd(v, w, at)
+		at += openedText(w.text[at:end])
 		line := w.text[at:end]
 		if b.left > 0 && line != "" {
 			if clean, ok := b.next(s, line); ok && clean != line {
@@ -29,6 +32,21 @@ func (s *Sanitizer) escapedBlocks(v string, w view) (found []span) {
 		at = end + 1
 	}
 	return w.spans(found)
+}
+
+// openedText returns where a text begins whose opening quote is in a line; 0 if there is none.
+func openedText(line string) int {
+	i := strings.LastIndexByte(line, '"')
+	if i < 0 || !opensText(line[:i]) {
+		return 0
+	}
+	return i + 1
+}
+
+// opensText reports whether a quote behind a text opens another one.
+func opensText(head string) bool {
+	head = strings.TrimRight(head, " \\")
+	return head != "" && strings.IndexByte(":[,({=", head[len(head)-1]) >= 0
 }
 
 // quotedLineEnd returns where a line of the view ends: at a line break, or at the quote around the text, which ends

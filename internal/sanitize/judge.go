@@ -58,11 +58,19 @@ func secretIn(value string, kind keyKind, how relation, quoted bool) (from, to i
 
 // credentialWord reports whether a word of a sentence is a credential.
 func credentialWord(w string, kind keyKind, how relation, first, quoted bool) bool {
-	signs := "\\[]{}@&%"
-	if how == told && kind == deepKey && strings.IndexByte(signs+"</", w[0]) < 0 {
-		signs = "[]@" // a sentence that tells a password
+	if kind < maybeKey || len(w) < 6 || len(w) > 512 {
+		return false
 	}
-	if kind < maybeKey || len(w) < 6 || len(w) > 512 || strings.ContainsAny(w, signs) || strings.IndexByte(w, '/') >= 0 && !sixtyFour(w) {
+	signs := "\\[]{}@&%"
+	if how == told && kind == deepKey { // a sentence that tells a password
+		if w[0] == '/' && strings.IndexByte(w[1:], '/') < 0 && randomWord(w[1:]) {
+			return true
+		}
+		if strings.IndexByte(signs+"<", w[0]) < 0 {
+			signs = "[]@"
+		}
+	}
+	if strings.ContainsAny(w, signs) || strings.IndexByte(w, '/') >= 0 && !sixtyFour(w) {
 		return false
 	}
 	switch {

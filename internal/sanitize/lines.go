@@ -149,6 +149,7 @@ type block struct {
 	users  bool   // below it are users and passwords, of cloud-init
 	here   bool   // it is a here-document, which a line of the log itself ends, too
 	head   bool   // the line that opens it has the head of a log
+	klog   bool   // and that of klog
 	doc    string // the word that ends a here-document, of which each line is a secret
 	goesOn bool   // the value of a flag is the first word of the next line
 	lone   bool   // and only if there is no other
@@ -198,7 +199,7 @@ func opened(v string) block {
 	}
 	if strings.Contains(end, "<<") {
 		if m := heredoc.get().FindStringSubmatch(end); m != nil {
-			return block{left: maxHereLines, logins: strings.Contains(end, "chpasswd"), doc: m[1] + m[2], here: true, head: prefixEnd(end) > 0}
+			return openedByDocument(end, m[1]+m[2], strings.Contains(end, "chpasswd"))
 		}
 	}
 	if b := openedByKey(end); b.left > 0 {
@@ -294,11 +295,6 @@ var (
 	nameGoesOn    = lazily(`(?:^|[ \t"'])([A-Za-z][\w.-]*)[ \t]*(?:([=:])[ \t]*|[ \t]|)\\$`)
 	valueGoesOn   = lazily(`(?:^|[ \t])([A-Za-z][\w.-]*)[=:][ \t]*[^=\\]*[^\s\\]\\$`)
 	historyNumber = lazily(`^\d{1,6}  `)
-	heredoc       = lazily(`(?:\b(?:chpasswd|passwd|cryptsetup|kinit|sudo|read[ \t]+-[a-z]*s[a-z]*|` +
-		`read[ \t]+(?:-\w+[ \t]+)*\w*(?i:pass|pw|secret|token)\w*)\b|stdin\b|(?i:pass\w*|pwd|psk|secret|token|key)=\$\([ \t]*cat\b)[^<]*` +
-		`<<-?[ \t]*[\\"']*([A-Za-z_]+)["']?[ \t]*(?:[|>].*)?$|(?:^|[^<])<<-?[ \t]*[\\"']*([A-Za-z_]+)["']?[ \t]*\|.*(?:passwd|cryptsetup|kinit|stdin)\b`)
-	// assignedDoc is a here-document that is the value of a name, in Terraform and in scripts.
-	assignedDoc = lazily(`([\w.-]+)["']?[ \t]*[:=][ \t]*<<[-~]?[ \t]*\\*["']*([A-Za-z_]+)["']?$`)
 	// loneFlag is a flag in a line of its own, as oc describe prints the arguments of a container.
 	loneFlag = lazily(`^[ \t]*(--[A-Za-z][\w.-]*)$`)
 	flagLine = lazily(`^[ \t]*(?:-[ \t]+["']?|")(--?[A-Za-z][\w.-]*)["']?,?$`)
@@ -366,7 +362,7 @@ func openedByField(end string) block {
 	}
 	if strings.Contains(end, "<<") {
 		if m := assignedDoc.get().FindStringSubmatch(end); m != nil && kindOfKey(m[1]) >= maybeKey {
-			return block{left: maxHereLines, doc: m[2], here: true, head: prefixEnd(end) > 0}
+			return openedByDocument(end, m[2], false)
 		}
 	}
 	return block{}
@@ -413,9 +409,6 @@ func openedByItem(end string) block {
 	return block{}
 }
 
-// maxHereLines bounds a here-document, whose end a log may not have.
-const maxHereLines = 40
-
 // maxFields bounds the fields of an object between its name and its value.
 const maxFields = 8
 
@@ -427,35 +420,7 @@ func (b *block) open(v string) {
 	}
 }
 
-// userLine is a user and a password in the list of cloud-init's chpasswd.
-var userLine = lazily(`^(?:- )?["']?[A-Za-z_][\w.-]*:([^\s"']{4,})["']?$`)
-
 // logins are lines with a user, a colon and a password, as chpasswd reads them.
 var logins = lazily(`^[A-Za-z_][\w.-]*:(\S{4,})$`)
-
-// loginOf is a user and a password in such a list, where it is a text in quotes or a list in brackets.
-var loginOf = lazily(`[A-Za-z_][\w.-]*:([^\s"'\\,\]]{4,})`)
-
-// loginsOf hides the passwords of a list of users in one line.
-func (s *Sanitizer) loginsOf(list string) string {
-	m := s.mask(list)
-	var found []span
-	for _, at := range loginOf.get().FindAllStringSubmatchIndex(m.text, -1) {
-		if value := m.text[at[2]:at[3]]; value != "RANDOM" && !hasAtom(value) {
-			found = append(found, span{at[2], at[3]})
-		}
-	}
-	m.hideSpans(found)
-	return m.unmask(m.text)
-}
-
-// shellPrompt is what a shell writes in front of a command.
-var shellPrompt = lazily(`^(?:\[?[\w.-]+@[\w.-]+[^$#]{0,40}[$#]|\$) \S`)
-
-// leavesHere reports whether a line is plainly no more of a here-document: it has the head of a log, which the first line
-// had not, or begins with the prompt of a shell.
-func (b *block) leavesHere(head, body string) bool {
-	return b.here && (head != "" && !b.head || shellPrompt.get().MatchString(body))
-}
 
 func indent(v string) int { return len(v) - len(strings.TrimLeft(v, " \t")) }

@@ -332,10 +332,12 @@ func (d *decoder) behind(at int, kind keyKind) {
 		for to < len(d.t) && to < i+128 && strings.IndexByte(wordEnds, d.t[to]) < 0 {
 			to++
 		}
-		if to == i || strings.IndexFunc(d.t[i:to], isAtom) >= 0 || isField(d.t[i:to]) && !(how == told && kind == deepKey && mixedField(d.t[i:to])) || first && d.t[i] == '\n' {
+		tells := how == told && kind == deepKey
+		field := isField(d.t[i:to]) && !(tells && mixedField(d.t[i:to]))
+		if to == i || strings.IndexFunc(d.t[i:to], isAtom) >= 0 || field || first && d.t[i] == '\n' {
 			return // the value is hidden, or another field begins
 		}
-		if how == told && kind == deepKey {
+		if tells {
 			to = d.toldEnd(i, to)
 		}
 		w := d.t[i:to]

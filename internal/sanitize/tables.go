@@ -105,7 +105,7 @@ func (r *tableReader) line(line string) (found []span) {
 	case r.oneColumn() && r.replaced(line):
 		return nil
 	case r.active() && r.rows > 0:
-		for _, part := range []string{line, before(line, '"'), before(line, '\'')} {
+		for _, part := range []string{line, before(line, '"'), before(line, '\''), beforeEnd(line)} {
 			if cells := r.cells(part); cells != nil {
 				r.rows--
 				return r.judge(part, cells)
@@ -121,8 +121,8 @@ func (r *tableReader) open(line string) {
 	if r.columns, r.starts, r.sign = nil, nil, ""; opensTable(line) {
 		r.head(line)
 		for _, quote := range []byte(`"'`) {
-			if !r.active() && strings.Count(line, string(quote))%2 == 1 {
-				r.head(line[strings.LastIndexByte(line, quote)+1:])
+			if n := strings.LastIndexByte(line, quote); !r.active() && n >= 0 && (strings.Count(line, string(quote))%2 == 1 || opensText(line[:n])) {
+				r.head(line[n+1:])
 			}
 		}
 	}
@@ -150,6 +150,15 @@ func (r *tableReader) replaced(line string) bool {
 func before(line string, quote byte) string {
 	if n := strings.IndexByte(line, quote); n >= 0 && strings.Count(line, string(quote))%2 == 1 {
 		return line[:n]
+	}
+	return line
+}
+
+// beforeEnd returns what stands in front of the quote that ends a text and the brackets behind it.
+func beforeEnd(line string) string {
+	text := strings.TrimRight(line, "}] \t\\\"")
+	if tail := line[len(text):]; strings.Contains(tail, `"}`) || strings.Contains(tail, `"]`) {
+		return text
 	}
 	return line
 }
