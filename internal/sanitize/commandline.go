@@ -313,7 +313,7 @@ func continues(v string, i int) bool {
 	if i > 0 && v[i-1] == '\\' {
 		return true
 	}
-	return strings.HasPrefix(v[skip(v, i+1, " \t"):min(len(v), i+80)], "- ")
+	return strings.HasPrefix(v[skip(v, i+1, " \t"):], "- ")
 }
 
 // skip returns the first place from i on with none of these characters.

@@ -108,6 +108,17 @@ func TestHereDocuments(t *testing.T) {
 	}
 }
 
+// TestManyBlanks: a line that is indented far behind a command stops nothing.
+func TestManyBlanks(t *testing.T) {
+	s := sanitizer(t, "a")
+	for n := range 200 {
+		text := "curl -k https://h --password Kq72mXw9Rt\n" + strings.Repeat(" ", n) + "- x"
+		if got := s.Text(text); strings.Contains(got, "Kq72mXw9Rt") {
+			t.Errorf("%d blanks: %q", n, got)
+		}
+	}
+}
+
 // TestUTF16: what is encoded with two bytes for a letter is read in base64 and in hexadecimal.
 func TestUTF16(t *testing.T) {
 	s := sanitizer(t, "a")
