@@ -64,6 +64,7 @@ var kindTexts11 = map[string][]string{
 
 // keptTexts11 look like the kinds of kindTexts11.
 var keptTexts11 = []string{
+	"call(\n    host,\n    password,\n    other,\n    sunshine2,\n)", "    \"set_passphrase\",\n    \"Context\",\n    \"Connection\",", "    user, password\n    host, port", "  'token',\n  'strtok2x9',\n  'array_key12x',", "(user, password,\n host, sunshine)",
 	"Password\n--------\nNAME   READY\nw0     True", "User Password\n-------------\nNAME   STATUS   AGE\nw0     Ready    4d", "Enter user, password and shell\nfoo, bar3x and baz", "the fields user, password\nroot1x, missing", "user, password\nfound, missing", "wrong user, no password\nnode w1, pod a2x",
 	"kind: SecretList\nitems: []", "kind: ConfigMap # no Secret\ndata: # x\n  motto: sunshine", "kind: ConfigMap\ndata: &d\n  motto: sunshine", "+kind: ConfigMap\n+data:\n+  motto: sunshine", "OrderedDict([('kind', 'ConfigMap'), ('data', OrderedDict([('motto', 'sunshine')]))])",
 	"map[string]interface {}{\"kind\":\"ConfigMap\", \"data\":map[string]interface {}{\"motto\":\"sunshine\"}}", "#<Kubeclient::Resource kind=\"ConfigMap\", data=#<OpenStruct motto=\"sunshine\">>", "stdClass Object ( [kind] => ConfigMap [data] => stdClass Object ( [motto] => sunshine ) )",

@@ -16,6 +16,7 @@ type tableReader struct {
 	sign    string    // between two cells; "" are blanks
 	columns []keyKind // none: in no table
 	starts  []int     // where columns begin, where blanks are between them
+	apart   bool      // indented, and with blanks behind the signs, as in code: a word is no secret then
 	name    bool      // the line was one name alone: a rule below it makes a column of it
 	rows    int       // that are left
 }
@@ -118,7 +119,7 @@ func (r *tableReader) line(line string) (found []span) {
 
 // open leaves the table and begins the one whose head a line is, if it is one.
 func (r *tableReader) open(line string) {
-	if r.columns, r.starts, r.sign = nil, nil, ""; opensTable(line) {
+	if r.columns, r.starts, r.sign, r.apart = nil, nil, "", false; opensTable(line) {
 		r.head(line)
 		for _, quote := range []byte(`"'`) {
 			if n := strings.LastIndexByte(line, quote); !r.active() && n >= 0 && (strings.Count(line, string(quote))%2 == 1 || opensText(line[:n])) {
@@ -184,10 +185,11 @@ func (r *tableReader) head(line string) {
 		}
 		columns, starts, secret := make([]keyKind, len(cells)), make([]int, len(cells)), false
 		apart := wordsApart(line, sign, cells)
+		allNamed := !slices.ContainsFunc(cells, func(c span) bool { return strings.TrimSpace(line[c.from:c.to]) == "" })
 		for i, c := range cells {
 			name, _, _ := strings.Cut(strings.Trim(line[c.from:c.to], "=*_ \"'`"), "(")
 			name = strings.TrimSpace(name)
-			sentence := (sign == "," || sign == ";") && i > 0 && strings.HasPrefix(line[c.from:c.to], " ") && !apart
+			sentence := (sign == "," || sign == ";") && strings.HasPrefix(line[c.from:c.to], " ") && !apart && (i > 0 || !allNamed)
 			if sentence || name != "" && !isColumn(name) && line[c.from] != '"' {
 				return
 			}
@@ -198,7 +200,7 @@ func (r *tableReader) head(line string) {
 			secret = secret || columns[i] != plainKey
 		}
 		if secret {
-			r.columns, r.starts, r.rows = columns, starts, maxRows
+			r.columns, r.starts, r.rows, r.apart = columns, starts, maxRows, apart && line[0] == ' '
 		}
 		return
 	}
@@ -323,6 +325,9 @@ func (r *tableReader) judge(line string, cells []span) (found []span) {
 		from := min(c.to, skip(line, c.from, around))
 		value := strings.TrimRight(line[from:c.to], around)
 		inQuotes := from > c.from && line[from-1] == '"' && line[from+len(value):] != "" && line[from+len(value)] == '"'
+		if r.apart && !chosen(value, true) {
+			continue
+		}
 		if lo, hi := cellSecret(value, r.columns[i]); lo < hi || inQuotes && r.columns[i] == deepKey && quotedPhrase(value) {
 			if lo >= hi {
 				hi = len(value)
