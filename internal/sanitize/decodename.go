@@ -54,7 +54,7 @@ func (d *decoder) listsUsers(from, end int) bool {
 	return strings.HasSuffix(d.t[:from], "/etc/") || usersBehind.get().MatchString(d.t[end:min(len(d.t), end+64)])
 }
 
-var usersBehind = lazily(`^\\*["']?:[ \t\r\n]*\{[ \t\r\n]*\\*["']?(?:users|groups)\\*["']?:[ \t]*\[`)
+var usersBehind = lazily(`^\\*["']?:[ \t\r\n]*(?:map\[string\](?:any|interface ?\{\}))?\{[ \t\r\n]*\\*["']?(?:users|groups)\\*["']?:[ \t]*\[`)
 
 // namesField reports whether what is in quotes at a place is the name of the next field.
 func (d *decoder) namesField(at int) bool {
