@@ -93,8 +93,8 @@ var piped = []form{
 }
 
 // positionMarks are in every text that positions finds something in.
-var positionMarks = []string{"identified", "set password", "password", "vault login", "vault  login", "net use", "net  use", "net.exe", "net1 use", "vault\tlogin",
-	"sqlplus", "send \"", "send \\\"", "securestring",
+var positionMarks = []string{"identified", "set password", "password", "vault login", "vault  login", "net use", "net  use", "net.exe",
+	"net1 use", "vault\tlogin", "sqlplus", "send \"", "send \\\"", "securestring",
 	"nmcli", "wpa_passphrase", "requirepass", "masterauth", "jdbc:oracle", "auth_pass",
 	"snmp-server", "key 7 ", "key-string 7", "secret 7 ", "private-mac", "private-hash", "smcipmitool", "passwd", "passphrase", "_pass", "_psk ", "_pw "}
 
@@ -114,11 +114,13 @@ var positioned = []form{
 		`(?:\\*"([^"\r\n\\]+)|\\*'([^'\r\n\\]+)|([^\s"'$(|;)\x60-][^\s"'|;)]*))`)},
 	{"~securestring", lazily(`(?i)["']([^"'\s|]{6,})\\*["'][ \t]*\|[ \t]*ConvertTo-SecureString\b`)},
 	{"~sqlplus", lazily(`(?i)\bsqlplus[ \t]+(?:-\w+[ \t]+)*["']?[^\s/"']+/(?:\\*"([^"\r\n\\]+)\\*"|([^\s@"']+))@`)},
-	{"~/user:", lazily(`(?i)\bnet1?(?:\.exe)?[ \t]+use\b[^\r\n]{0,200}/user:(?:\\*"[^"\r\n]+"|[^\s"]+)[ \t]+(?:\\*"([^"\r\n\\]{4,})\\*"|([^\s"'\\/][^\s"'\\]{3,}))`)},
+	{"~/user:", lazily(`(?i)\bnet1?(?:\.exe)?[ \t]+use\b[^\r\n]{0,200}/user:(?:\\*"[^"\r\n]+"|[^\s"]+)[ \t]+` +
+		`(?:\\*"([^"\r\n\\]{4,})\\*"|([^\s"'\\/][^\s"'\\]{3,}))`)},
 	// net use Z: \\host\share PASSWORD
 	{`\`, lazily(`(?i)\bnet1?(?:\.exe)?[ \t]+use[ \t]+(?:(?:[a-z]:|\*)[ \t]+)?(?:\\*"\\+[^"\r\n]+"|\\+\S+)[ \t]+` +
 		`(?:\\*"([^"\r\n\\]{4,})\\*"|([^\s"'\\/*][^\s"'\\]{3,}))(?:[ \t]+/[a-z]|["'\\]|[ \t\r]*(?:\n|$))`)},
-	{"~net user|net  user|net.exe|net1|net\tuser", lazily(`(?i)\bnet1?(?:\.exe)?[ \t]+user[ \t]+(?:/\w+[ \t]+)*(?:\\*"[^"\r\n]+"|[^\s"]+)[ \t]+(?:/\w+[ \t]+)*` +
+	{"~net user|net  user|net.exe|net1|net\tuser", lazily(`(?i)\bnet1?(?:\.exe)?[ \t]+user[ \t]+` +
+		`(?:/\w+[ \t]+)*(?:\\*"[^"\r\n]+"|[^\s"]+)[ \t]+(?:/\w+[ \t]+)*` +
 		`(?:\\*"([^"\r\n\\]{4,})\\*"|([^\s"'\\/][^\s"'\\]{3,}))`)},
 	{"nmcli", lazily(`\bnmcli\b[^\r\n|;]{0,100}?[ \t]w(?:ifi)?[ \t][^\r\n|;]{0,160}?[ \t]password[ \t]+` + shellWord)},
 	{"nmcli", lazily(`\bnmcli\b[^\r\n|;]{0,100}?[ \t](?:m(?:od(?:ify)?)?|add)[ \t][^\r\n|;]{0,160}?[ \t]` +
