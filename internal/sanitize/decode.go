@@ -184,7 +184,8 @@ func (d *decoder) place(from, end, sign int, kind keyKind) keyKind {
 		n = len(value)
 	}
 	switch assigns := d.t[sign-1] == '='; {
-	case assigns && kind >= maybeKey && (isVariable(d.t[from:end]) || n > 0 && strings.HasSuffix(d.t[from:end], "_pass") && !only(value[:n], "0123456789./%")),
+	case assigns && kind >= maybeKey && isVariable(d.t[from:end]),
+		assigns && kind >= maybeKey && n > 0 && strings.HasSuffix(d.t[from:end], "_pass") && value[0] != '$' && !only(value[:n], "0123456789./%"),
 		assigns && kind == secretKey && (from > 0 && strings.IndexByte("?&", d.t[from-1]) >= 0 || n > 0 && n < len(value) && value[n] == '&'):
 		return deepKey
 	case kind >= maybeKey && kind < deepKey && end-from > 2 && d.t[from]|0x20 == 'x' && d.t[from+1] == '-':
