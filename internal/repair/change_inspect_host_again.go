@@ -9,12 +9,13 @@ import (
 	"github.com/rollcall-project/rollcall/internal/openshift/apitypes/metal3"
 )
 
-const inspectAgainRemedy = "inspect-host-again"
+// InspectAgain is the remedy that a person may ask for by the name of a host (Ask.Inspect).
+const InspectAgain = "inspect-host-again"
 
 // inspectHostAgain has metal3 inspect a host again, or restart the inspection that is under way.
 func inspectHostAgain() fieldChange {
 	return fieldChange{
-		remedy: inspectAgainRemedy,
+		remedy: InspectAgain,
 		target: bareMetalHostTarget(),
 		reads: append(hostReads(), pointer("metadata", "annotations", metal3.InspectAnnotation),
 			pointer("metadata", "annotations", metal3.RebootAnnotationPrefix),

@@ -218,7 +218,7 @@ func Symptom(u diagnosis.Unexplained) diagnosis.Case {
 func (a Ask) named() string {
 	switch {
 	case a.Inspect != "":
-		return inspectAgainRemedy
+		return InspectAgain
 	case a.Member.Name != "":
 		return removeDeadMember
 	}

@@ -137,7 +137,7 @@ func TestFixBareMetal(t *testing.T) {
 		{fault: "bmh-switched-off", undo: 5},
 		{fault: "bmc-credentials-refused", flags: []string{"--bmc-user", "lab", "--bmc-password-file", secret}},
 		{fault: "bmc-address-wrong", flags: []string{"--bmc-address", address}, undo: 5},
-		{fault: "inspection-ramdisk-failed", undo: 5, first: func(t *testing.T, w *world) { w.outside(t, "boot-medium", "spare2") }},
+		{fault: "inspection-ramdisk-failed", undo: 5, flags: []string{"--inspect-again", "spare2"}, first: func(t *testing.T, w *world) { w.outside(t, "boot-medium", "spare2") }},
 	} {
 		t.Run(f.fault, func(t *testing.T) { w.fix(t, f) })
 	}

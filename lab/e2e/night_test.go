@@ -215,7 +215,7 @@ var nights = []struct {
 		onHost("finish")
 		n.does("outside", "the network card of spare2 is made to boot the ramdisk")
 		n.outside(n.t, "boot-medium", "spare2")
-		n.fixes("inspection-ramdisk-failed")
+		n.fixes("inspection-ramdisk-failed", "--inspect-again", "spare2")
 		n.ends()
 	}},
 	{"etcd's manifest moved, the kubelet an administrator", "etcd-manifest-moved+kubelet-as-admin", func(n *night) {

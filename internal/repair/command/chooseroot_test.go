@@ -99,3 +99,17 @@ func hostKey(id, host string) fault.Key {
 	}
 	return fault.Key{Fault: id, Subject: s}
 }
+
+// TestByName: who knows why a host was not inspected is told how a new inspection is planned without that proof; for
+// another cause there is no such way.
+func TestByName(t *testing.T) {
+	root := diagnosis.Case{Key: fault.Key{Fault: "x", Subject: fault.Subject{Kind: fault.Host, Name: "spare2"}}}
+	for id, want := range map[string]string{
+		"inspect-host-again": "rollcall fix plan --inspect-again spare2", "correct-bmc-address": "",
+	} {
+		root.Remedies = []fault.Advice{{ID: id}}
+		if got := byName(root, "rollcall"); !strings.HasSuffix(got, want) || (got == "") != (want == "") {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+}

@@ -18,6 +18,7 @@ import (
 	"github.com/rollcall-project/rollcall/internal/kernel/fault"
 	"github.com/rollcall-project/rollcall/internal/repair"
 	"github.com/rollcall-project/rollcall/internal/session"
+	"github.com/rollcall-project/rollcall/internal/shellcommand"
 	"github.com/rollcall-project/rollcall/internal/statedir"
 )
 
@@ -257,9 +258,17 @@ func nothingToPlan(err error, root diagnosis.Case, name string, o answer.Options
 	case byHand && (unproven || errors.Is(err, repair.ErrNothingToDo) && !repair.Open(err)):
 		return fmt.Errorf("no plan for %s (%s): `%s fix` cannot repair it; `%s diagnose` lists what to do by hand", root.Fault, root.Title, name, name)
 	case unproven:
-		return fmt.Errorf("%w. A step that changes something needs a proven cause; read first: %s", err, o.Proves(root))
+		return fmt.Errorf("%w. A step that changes something needs a proven cause; read first: %s%s", err, o.Proves(root), byName(root, name))
 	}
 	return err
+}
+
+// byName is how a person who knows the cause has the repair planned all the same, "" where there is no such way.
+func byName(root diagnosis.Case, name string) string {
+	if slices.ContainsFunc(root.Remedies, func(a fault.Advice) bool { return a.ID == repair.InspectAgain }) {
+		return fmt.Sprintf(". If you have removed what stopped the inspection: %s fix plan --inspect-again %s", name, shellcommand.Quote(root.Subject.Name))
+	}
+	return ""
 }
 
 // ownCommand is the first command of this program that does something, in the first remedy of a
