@@ -220,3 +220,34 @@ func TestAge(t *testing.T) {
 		}
 	}
 }
+
+// TestLeadingCause: a headline that calls the cause known names one that is proven, also where one that is only likely explains
+// more; a cause that the verdict does not go by is not named.
+func TestLeadingCause(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(d *diagnosis.Diagnosis)
+		want   string
+	}{
+		{"the first is likely, the second proven", func(d *diagnosis.Diagnosis) { d.Roots[1].Severity = fault.Error },
+			"BROKEN, CAUSE KNOWN: the certificate that signs kubelets expired (one of 2 causes)"},
+		{"both are proven", func(d *diagnosis.Diagnosis) {
+			d.Roots[1].Severity, d.Roots[0].Cases[0].Confidence = fault.Error, diagnosis.Proven
+		}, "BROKEN, CAUSE KNOWN: the machine-approver does not run (the first of 2 causes)"},
+		{"the first is a note", func(d *diagnosis.Diagnosis) { d.Roots[0].Severity, d.Roots[1].Severity = fault.Info, fault.Error },
+			"BROKEN, CAUSE KNOWN: the certificate that signs kubelets expired (one of 2 causes)"},
+		{"none is proven", func(d *diagnosis.Diagnosis) { d.Verdict.Cause = diagnosis.CauseLikely },
+			"BROKEN, LIKELY CAUSE: the machine-approver does not run (the first of 2 causes); not proven"},
+	} {
+		d := answertest.TwoRoots()
+		d.Verdict = diagnosis.Verdict{Class: diagnosis.RecoverableInPlace, Cause: diagnosis.CauseKnown, Fix: fault.ByCluster}
+		c.change(d)
+		var out bytes.Buffer
+		if err := renderText(&out, d, options(page.Style{Width: 200})); err != nil {
+			t.Fatal(err)
+		}
+		if head, _, _ := strings.Cut(out.String(), "\n"); !strings.Contains(head, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, head, c.want)
+		}
+	}
+}

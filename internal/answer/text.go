@@ -3,6 +3,7 @@ package answer
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -253,12 +254,16 @@ func (t *text) causes() []string {
 	v, n := t.d.Verdict, len(t.d.Roots)
 	reason, and, fix := page.Count(n, "cause", "causes"), ", ", strings.TrimSuffix(actorSentences[v.Fix]+": "+v.Where, ": ")
 	if t.short {
-		first := t.d.Roots[0]
-		if reason, and = t.brief(first.Keys()[0]), "; "; n > 1 {
+		at, lead := t.leadingCause()
+		reason, and = t.brief(lead.Key), "; "
+		switch {
+		case n > 1 && at == 0:
 			reason += fmt.Sprintf(" (the first of %d causes)", n)
+		case n > 1:
+			reason += fmt.Sprintf(" (one of %d causes)", n)
 		}
-		if i := first.Cases[0].FirstRemedy(); i >= 0 && v.Fix != "" {
-			a := first.Cases[0].Remedies[i]
+		if i := lead.FirstRemedy(); i >= 0 && v.Fix != "" {
+			a := lead.Remedies[i]
 			fix = strings.TrimSuffix(actorSentences[a.Actor()]+": "+a.Where, ": ")
 		}
 	}
@@ -272,6 +277,26 @@ func (t *text) causes() []string {
 		list = append(list, page.Count(n, "warning", "warnings")+" without a remedy")
 	}
 	return list
+}
+
+// leadingCause is the cause that the headline names, and the place of its root: of those that the class of the verdict goes by the
+// first that is proven, also where another explains more, else the first. The headline calls a cause known where one is proven.
+func (t *text) leadingCause() (at int, lead *diagnosis.Case) {
+	first := -1
+	for i := range t.d.Roots {
+		r := &t.d.Roots[i]
+		if r.Severity.Rank() <= fault.Info.Rank() || r.Severity != fault.Error && t.d.HasErrors() {
+			continue
+		}
+		if proven := slices.IndexFunc(r.Cases, func(c diagnosis.Case) bool { return c.Confidence == diagnosis.Proven }); proven >= 0 {
+			return i, &r.Cases[proven]
+		}
+		if first < 0 {
+			first = i
+		}
+	}
+	first = max(first, 0)
+	return first, &t.d.Roots[first].Cases[0]
 }
 
 // brief is the title of a problem for the headline: of a long one the clauses that fit.
