@@ -57,7 +57,8 @@ func Expected(declared []inventory.Host, boot func(inventory.Host) (time.Time, s
 
 // onlyOwnNames takes the names of the host's Machine and BareMetalHost away where the Machine says what the host is called: no kubelet asks for the
 // name of an object, and the machine approver takes it for none either (openshift/cluster-machine-approver:
-// pkg/controller/csr_check.go findMatchingMachineFromInternalDNS).
+// pkg/controller/csr_check.go findMatchingMachineFromInternalDNS; openshift/cluster-api-provider-baremetal:
+// pkg/cloud/baremetal/actuators/machine/actuator.go nodeAddresses: the hostname that the ramdisk saw).
 func (e *Expectation) onlyOwnNames(h inventory.Host) {
 	if h.Machine == nil {
 		return

@@ -86,6 +86,10 @@ func (p *Snapshot) endpoint(field, text string) {
 		p.VIPs = append(p.VIPs, ip.Unmap().String())
 		return
 	}
+	if isAddress(host) { // an address to some readers, and a name to others
+		p.gap("infrastructures: %s %s has an address that is not read alike everywhere", field, quoted(text))
+		return
+	}
 	p.Names = append(p.Names, host)
 }
 
@@ -200,7 +204,8 @@ func (p *Snapshot) gap(format string, args ...any) {
 	p.Gaps = append(p.Gaps, fmt.Sprintf(format, args...))
 }
 
-// clusters are the objects of a kind of which a cluster has one, which is called cluster: others say nothing about it.
+// clusters are the objects of a kind of which a cluster has one, which is called cluster: others do not describe it
+// (openshift/api:config/v1 types_infrastructure.go Infrastructure, types_network.go Network).
 func clusters(objects []map[string]any) []map[string]any {
 	return slices.DeleteFunc(slices.Clone(objects), func(o map[string]any) bool { return evidence.String(o, "metadata", "name") != "cluster" })
 }

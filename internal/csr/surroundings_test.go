@@ -99,6 +99,7 @@ func TestSurroundings(t *testing.T) {
 		{name: "a platform that is text", l: infra("[{status: {apiServerURL: 'https://api.c.example.com:6443', platformStatus: x}}]"),
 			gap: "status.platformStatus is not an object"},
 		{name: "a URL that is a list", l: infra("[{status: {apiServerURL: ['https://api.c.example.com:6443']}}]"), gap: "status.apiServerURL is not text"},
+		{name: "a URL with an octal address", l: infra("[{status: {apiServerURL: 'https://0300.0.2.17:6443'}}]"), gap: "not read alike"},
 		{name: "VIPs, and no URL", l: infra("[{status: {platformStatus: {baremetal: {ingressIPs: [192.0.2.6]}}}}]"), gap: "infrastructures: there is none"},
 		{name: "a domain with a wildcard", l: lists{"ingresses": "[{spec: {domain: '*.custom.example.org'}}]"}, dns: "console.custom.example.org"},
 		{name: "a domain that is a list", l: lists{"ingresses": "[{spec: {domain: [a.example]}}]"}, gap: "spec.domain is not text"},

@@ -70,7 +70,7 @@ func notInstalled(h inventory.Host) string {
 		switch host := h.Machine.API.Annotations[openshift.HostOnMachineAnnotation]; {
 		case host == "":
 		case h.BMH == nil:
-			return "its Machine names BareMetalHost " + host + ", which does not exist, so no host is known to boot for it"
+			return "its Machine names BareMetalHost " + host + ", and none of that name was read, so no host is known to boot for it"
 		case host != h.BMH.API.Namespace+"/"+h.BMH.API.Name:
 			return "its Machine names BareMetalHost " + host + ", and another one names the Machine: " + h.BMH.API.Namespace + "/" + h.BMH.API.Name
 		}

@@ -104,6 +104,7 @@ func (c *Client) List(ctx context.Context, r Ref) ([]Object, error) {
 		}
 		last := next
 		if next = l.GetContinue(); next == "" {
+			// Only a part of a list has the count (kubernetes/kubernetes:staging/src/k8s.io/apimachinery/pkg/apis/meta/v1 ListMeta).
 			if left := l.GetRemainingItemCount(); left != nil && *left > 0 {
 				return nil, fmt.Errorf("list %s: the API counts %d more objects and does not lead to them", r.Resource, *left)
 			}

@@ -86,7 +86,8 @@ func HostOf(o evidence.Object) (Host, error) {
 		h.Disk = word(a.Spec.DiskID)
 	}
 	for _, label := range []string{openshift.MasterLabel, openshift.ControlPlaneLabel} {
-		if _, has := a.Spec.NodeLabels[label]; has { // the Node gets it, whatever its role is
+		// The Node gets it, whatever its role is (openshift/assisted-service:api/v1beta1/agent_types.go AgentSpec.NodeLabels).
+		if _, has := a.Spec.NodeLabels[label]; has {
 			h.SpecRole = "master"
 		}
 	}
