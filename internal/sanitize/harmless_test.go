@@ -66,3 +66,22 @@ func TestHarmless(t *testing.T) {
 		}
 	}
 }
+
+// stays wants that nothing is hidden in texts, as a whole and line by line.
+func stays(t *testing.T, texts ...string) {
+	t.Helper()
+	s := sanitizer(t, "a")
+	for _, text := range texts {
+		if got := s.Text(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+		var lines []string
+		of := s.Lines()
+		for line := range strings.SplitSeq(text, "\n") {
+			lines = append(lines, of.Line(line))
+		}
+		if got := strings.Join(lines, "\n"); got != text {
+			t.Errorf("in lines %q became %q", text, got)
+		}
+	}
+}

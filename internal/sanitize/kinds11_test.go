@@ -140,18 +140,5 @@ func TestUTF16(t *testing.T) {
 
 // TestKept11: what looks like them stays.
 func TestKept11(t *testing.T) {
-	s := sanitizer(t, "a")
-	for _, text := range append(keptTexts11, keptNames11...) {
-		if got := s.Text(text); got != text {
-			t.Errorf("%q became %q", text, got)
-		}
-		var lines []string
-		of := s.Lines()
-		for line := range strings.SplitSeq(text, "\n") {
-			lines = append(lines, of.Line(line))
-		}
-		if got := strings.Join(lines, "\n"); got != text {
-			t.Errorf("in lines %q became %q", text, got)
-		}
-	}
+	stays(t, append(keptTexts11, keptNames11...)...)
 }

@@ -1,7 +1,6 @@
 package sanitize
 
 import (
-	"strings"
 	"testing"
 )
 
@@ -37,18 +36,5 @@ var keptTexts8 = []string{
 
 // TestKept8: what looks like them stays.
 func TestKept8(t *testing.T) {
-	s := sanitizer(t, "a")
-	for _, text := range keptTexts8 {
-		if got := s.Text(text); got != text {
-			t.Errorf("%q became %q", text, got)
-		}
-		var lines []string
-		of := s.Lines()
-		for line := range strings.SplitSeq(text, "\n") {
-			lines = append(lines, of.Line(line))
-		}
-		if got := strings.Join(lines, "\n"); got != text {
-			t.Errorf("in lines %q became %q", text, got)
-		}
-	}
+	stays(t, keptTexts8...)
 }
