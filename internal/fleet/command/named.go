@@ -113,12 +113,13 @@ func (a *app) read(paths []string) (list []fleet.Cluster, err error) {
 	if paths, err = spread(paths); err != nil {
 		return nil, err
 	}
-	if at, err := os.Stat(a.named.archives); err == nil && !at.IsDir() { // it can only be an archive
-		paths, a.named.archives = append(paths, a.named.archives), ""
+	dir := a.named.archives
+	if at, err := os.Stat(dir); err == nil && !at.IsDir() { // it can only be an archive
+		paths, dir = append(paths, dir), ""
 	}
 	named := len(paths)
-	if a.named.archives != "" {
-		more, err := entries("--archives", a.named.archives, true)
+	if dir != "" {
+		more, err := entries("--archives", dir, true)
 		if err != nil {
 			return nil, err
 		}

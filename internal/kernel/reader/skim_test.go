@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/rollcall-project/rollcall/internal/backlog"
 	"github.com/rollcall-project/rollcall/internal/kernel/evidence"
 	"github.com/rollcall-project/rollcall/internal/scan"
 )
@@ -107,3 +108,24 @@ func TestSkimmedIsNotForOthers(t *testing.T) {
 }
 
 type noRecord struct{ Recorder }
+
+// TestSkimLong: behind more lines than may wait those that are kept have their numbers, and what is behind the last
+// line with a signature is not kept.
+func TestSkimLong(t *testing.T) {
+	set, err := scan.Compile([]scan.Signature{{ID: "a", Literal: "needle"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	filler := strings.Repeat("nothing ", 1<<14) + "\n"
+	const before = 3 * backlog.Max / (8 << 14)
+	text := "password:\n" + strings.Repeat(filler, before) + "token: |\n" + filler + "needle\npassword:\n"
+	var kept []string
+	err = NewSkimmer(set, newSanitizerOf(t), Limits{}).Skim(strings.NewReader(text), func(n int, line []byte) error {
+		kept = append(kept, fmt.Sprint(n, " ", string(line[:min(len(line), 12)])))
+		return nil
+	})
+	want := []string{"1 password:", "2 nothing noth", fmt.Sprint(before+2, " token: |"), fmt.Sprint(before+3, " nothing noth"), fmt.Sprint(before+4, " needle")}
+	if diff := cmp.Diff(want, kept); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
